@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/sql';
 import { InstallationSchema } from './domain/entities/installation.ts';
-import type { Database } from './domain/database.ts';
-import { hashSecret } from './domain/tokens/authenticator.ts';
+import type { Database } from './domain/ports/database.ts';
+import { hashSecret } from './domain/accounts/authenticator.ts';
 import { TokenSchema } from './domain/entities/token.ts';
-import { newSecret } from './domain/tokens/token-service.ts';
+import { newSecret } from './domain/accounts/token-service.ts';
 import { type User, UserSchema } from './domain/entities/user.ts';
-import { uuidV7 } from './domain/uuid.ts';
+import { uuidV7 } from './domain/text/uuid.ts';
 import { MemberSchema } from './domain/entities/member.ts';
 import { WorkspaceSchema } from './domain/entities/workspace.ts';
 

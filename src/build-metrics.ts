@@ -1,6 +1,6 @@
 import type { Domain } from './build-domain.ts';
 import type { Transports } from './build-transports.ts';
-import type { Cluster } from './domain/cluster.ts';
+import type { Cluster } from './domain/ports/cluster.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { DecoderPool } from './sandbox/decoder-pool.ts';
 

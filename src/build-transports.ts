@@ -1,12 +1,12 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
-import type { Database } from './domain/database.ts';
-import type { Cluster } from './domain/cluster.ts';
-import type { MeasurementStore } from './domain/measurements/store.ts';
+import type { Database } from './domain/ports/database.ts';
+import type { Cluster } from './domain/ports/cluster.ts';
+import type { MeasurementStore } from './domain/ports/store.ts';
 import type { Domain } from './build-domain.ts';
 import { DeviceCache } from './domain/devices/device-cache.ts';
-import { RefusedWork } from './domain/refused-work.ts';
+import { InvalidInputThrottle } from './scheduling/invalid-input-throttle.ts';
 import { createGraphqlTransport, type GraphqlTransport } from './graphql/transport/graphql-transport.ts';
 import { LiveCalls } from './graphql/live/live-calls.ts';
 import { LiveStatus } from './graphql/live/live-status.ts';
@@ -70,7 +70,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     idleMs: config.clientIdleMs,
     memory: bodies,
   };
-  const refused = new RefusedWork(domain.senders);
+  const refused = new InvalidInputThrottle(domain.senders);
   const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
   const ofPages = { authenticator, anonymous, sessionSecretOf: ofSession };
   const turns = new RequestTurns(requestParty(ofPages, ingestCache));

@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createGunzip } from 'node:zlib';
-import { REFUSED_BYTES } from '../domain/charsets.ts';
+import { REFUSED_BYTES } from '../domain/text/charsets.ts';
 import { FileText } from '../domain/transfer/file-text.ts';
 import type { CommandInput } from './command.ts';
 import { fileKind } from './file-kind.ts';

@@ -1,7 +1,7 @@
 import { openPostgresOrm, openSqliteOrm } from '../database/open-orm.ts';
 import { OrmDatabase } from '../database/orm-database.ts';
 import { type Config, StartError } from '../config.ts';
-import type { Database } from '../domain/database.ts';
+import type { Database } from '../domain/ports/database.ts';
 import { mustExist } from './file-argument.ts';
 import { sqliteFile } from './sqlite-file.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../domain/database.ts';
+import type { Database } from '../domain/ports/database.ts';
 import { InstallationSchema } from '../domain/entities/installation.ts';
-import { pause } from '../domain/pause.ts';
+import { pause } from '../scheduling/pause.ts';
 
 const NAME = 'changes';
 const LOOK_EVERY_MS = 1_000;

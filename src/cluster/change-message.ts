@@ -1,4 +1,4 @@
-import type { Change } from '../domain/cluster.ts';
+import type { Change } from '../domain/ports/cluster.ts';
 
 /** What a node tells the others of its changes; `id`: by which they acknowledge it. */
 export interface ChangeMessage {

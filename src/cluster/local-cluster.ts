@@ -1,4 +1,4 @@
-import type { Change, Cluster } from '../domain/cluster.ts';
+import type { Change, Cluster } from '../domain/ports/cluster.ts';
 
 /** One node: everybody who listens is in this process, and there is nobody else to tell. */
 export class LocalCluster implements Cluster {

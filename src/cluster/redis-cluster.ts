@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Change, Cluster } from '../domain/cluster.ts';
-import type { Database } from '../domain/database.ts';
+import type { Change, Cluster } from '../domain/ports/cluster.ts';
+import type { Database } from '../domain/ports/database.ts';
 import { ChangeMark } from './change-mark.ts';
 import { type ChangeMessage, readChangeMessage } from './change-message.ts';
 import { OnceAMinute } from './once-a-minute.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { FRAME_WINDOW_MS, type FrameClaim, type Frames, LocalFrames } from '../domain/calls/frames.ts';
-import { pause } from '../domain/pause.ts';
+import { pause } from '../scheduling/pause.ts';
 import { OnceAMinute } from './once-a-minute.ts';
 import type { RedisLink } from './redis-link.ts';
 

@@ -1,4 +1,4 @@
-import { pause } from '../domain/pause.ts';
+import { pause } from '../scheduling/pause.ts';
 import { CATALOGUE } from './postgres-dialect.ts';
 
 const LOOK_EVERY_MS = 500;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { worksFor } from '../domain/whose-work.ts';
+import { runAs } from '../scheduling/current-caller.ts';
 import { ConnectionTurns } from './connection-turns.ts';
 
 const ATTACKER = { tokenId: 'a', tenant: 'attacker' };
@@ -29,8 +29,8 @@ test('look-ups of one operation do not keep the event loop, nor somebody else wh
     });
   };
   hear();
-  const many = worksFor(ATTACKER, () => Promise.all(Array.from({ length: 60 }, () => lookUp('attacker'))));
-  await worksFor(VICTIM, () => lookUp('victim'));
+  const many = runAs(ATTACKER, () => Promise.all(Array.from({ length: 60 }, () => lookUp('attacker'))));
+  await runAs(VICTIM, () => lookUp('victim'));
   expect(read.length).toBeLessThan(10);
   await many;
   expect(read).toHaveLength(61);

@@ -1,6 +1,6 @@
-import { FairLine } from '../domain/fair-line.ts';
-import { nextTurn } from '../domain/give-way.ts';
-import { whoseWork } from '../domain/whose-work.ts';
+import { RoundRobinQueue } from '../scheduling/round-robin-queue.ts';
+import { nextTurn } from '../scheduling/yield-to-event-loop.ts';
+import { currentCaller } from '../scheduling/current-caller.ts';
 
 /** How long a look-up or a transaction waits before it is refused. */
 const WAIT_MS = 8_000;
@@ -13,7 +13,7 @@ const TURN_MS = 5;
  * more of them than fit into one turn.
  */
 export class ConnectionTurns {
-  readonly #lookUps = new FairLine<() => void>();
+  readonly #lookUps = new RoundRobinQueue<() => void>();
   readonly #transactions: (() => void)[] = [];
   /** By a transaction, or by look-ups whose rows are not used yet. */
   #isTaken = false;
@@ -39,7 +39,7 @@ export class ConnectionTurns {
         isRefused = true;
         reject(wasBusy());
       }, WAIT_MS);
-      this.#lookUps.add(whoseWork(), () => {
+      this.#lookUps.add(currentCaller(), () => {
         clearTimeout(timer);
         if (isRefused) return;
         try {

@@ -1,13 +1,13 @@
 import { type EntityManager, ForeignKeyConstraintViolationException, type MikroORM } from '@mikro-orm/sql';
-import type { Database, Dialect, WriteTurns } from '../domain/database.ts';
-import { type Party, SERVER } from '../domain/party.ts';
-import { SharedTime } from '../domain/shared-time.ts';
-import { worksFor } from '../domain/whose-work.ts';
+import type { Database, Dialect, WriteTurns } from '../domain/ports/database.ts';
+import { type Caller, SERVER } from '../scheduling/caller.ts';
+import { SharedTime } from '../scheduling/shared-time.ts';
+import { runAs } from '../scheduling/current-caller.ts';
 import { AppError } from '../errors.ts';
 import type { DatabaseGuard } from './database-guard.ts';
 
 /** Behind nothing else that the server does of its own accord, for its turn to write as for a connection. */
-const HEARTBEAT: Party = { tokenId: 'heartbeat', tenant: 'heartbeat' };
+const HEARTBEAT: Caller = { tokenId: 'heartbeat', tenant: 'heartbeat' };
 
 /**
  * The catalogue over MikroORM: one fresh EntityManager for each unit of work, writers in turn; nothing while the guard
@@ -37,7 +37,7 @@ export class OrmDatabase implements Database {
     return this.#orm.em.fork();
   }
 
-  async write<T>(work: (em: EntityManager) => Promise<T>, party: Party = SERVER): Promise<T> {
+  async write<T>(work: (em: EntityManager) => Promise<T>, party: Caller = SERVER): Promise<T> {
     this.#check();
     const giveBack = await this.#turns.take(party);
     const end = this.time.begin();
@@ -56,7 +56,7 @@ export class OrmDatabase implements Database {
   /** Resolves when the database has durably taken a write just now; rejects with what keeps it from that. */
   async beat(now: number): Promise<void> {
     const statement = 'insert into heartbeat (id, at) values (1, ?) on conflict (id) do update set at = excluded.at';
-    await worksFor(HEARTBEAT, () => this.write((em) => em.execute(statement, [now]), HEARTBEAT));
+    await runAs(HEARTBEAT, () => this.write((em) => em.execute(statement, [now]), HEARTBEAT));
   }
 
   #check(): void {

@@ -9,8 +9,8 @@ import {
   type QueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { type End, FairSlots } from '../domain/fair-slots.ts';
-import { whoseWork } from '../domain/whose-work.ts';
+import { type End, FairSemaphore } from '../scheduling/fair-semaphore.ts';
+import { currentCaller } from '../scheduling/current-caller.ts';
 import { type PoolSettings, setDefaults } from './session-defaults.ts';
 import { TransactionDriver } from './transaction-driver.ts';
 import { watchPool } from './watch-pool.ts';
@@ -53,7 +53,7 @@ export function postgresDialect(connectionString: string, patience: Patience, in
 class PostgresPoolDriver extends TransactionDriver {
   readonly #pool: pg.Pool;
   /** The pool's own line is one for all: one operation may ask 190 things at once. */
-  readonly #slots: FairSlots;
+  readonly #slots: FairSemaphore;
   readonly #patience: Patience;
   readonly #inDoubt: InDoubt;
 
@@ -61,7 +61,7 @@ class PostgresPoolDriver extends TransactionDriver {
     super();
     this.#patience = patience;
     this.#inDoubt = inDoubt;
-    this.#slots = new FairSlots(CONNECTIONS, { stillMs: patience.connect, refusal: noneFree });
+    this.#slots = new FairSemaphore(CONNECTIONS, { stillMs: patience.connect, refusal: noneFree });
     this.#pool = new pg.Pool({
       connectionString,
       max: CONNECTIONS,
@@ -77,7 +77,7 @@ class PostgresPoolDriver extends TransactionDriver {
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    const end = await this.#slots.take(whoseWork());
+    const end = await this.#slots.take(currentCaller());
     try {
       return new PostgresConnection(await this.#pool.connect(), this.#patience, end);
     } catch (error) {

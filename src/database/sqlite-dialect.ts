@@ -9,7 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { LruMap } from '../domain/lru-map.ts';
+import { LruMap } from '../scheduling/lru-map.ts';
 import { ConnectionTurns } from './connection-turns.ts';
 import { TransactionDriver } from './transaction-driver.ts';
 

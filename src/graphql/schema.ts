@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { AuditLog } from '../domain/audit/audit-log.ts';
-import { giveWay } from '../domain/give-way.ts';
+import { yieldToEventLoop } from '../scheduling/yield-to-event-loop.ts';
 import { GraphqlContext } from './context/graphql-context.ts';
 import { guardSchema } from './guard-schema.ts';
 import { type ResolverDeps, RESOLVERS } from './resolvers/resolvers.ts';
@@ -53,7 +53,7 @@ function wrapMutations(schema: GraphQLSchema, auditLog: AuditLog | null): void {
       if (!(context instanceof GraphqlContext) || auditLog === null) return work();
       // On SQLite none waits for anything, and fifty held everybody up for a second.
       if (begun.has(context)) {
-        await giveWay();
+        await yieldToEventLoop();
         await context.nextTurn?.();
       } else begun.add(context);
       context.forget();

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { LruMap } from '../domain/lru-map.ts';
+import { LruMap } from '../scheduling/lru-map.ts';
 import { AppError, asAppError } from '../errors.ts';
 import { clientAddress } from './client-address.ts';
 

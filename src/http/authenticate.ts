@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../domain/access/access.ts';
-import { type Authenticator, hashSecret } from '../domain/tokens/authenticator.ts';
+import { type Authenticator, hashSecret } from '../domain/accounts/authenticator.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { strangerAt } from '../domain/party.ts';
-import { worksFor } from '../domain/whose-work.ts';
+import { strangerAt } from '../scheduling/caller.ts';
+import { runAs } from '../scheduling/current-caller.ts';
 import { unauthenticated } from '../errors.ts';
 
 const CREDENTIALS = /^\s*(?:token|bearer)\s+(\S+)\s*$/i;
@@ -47,7 +47,7 @@ export function secretHashOf({ headers: { authorization }, socket }: IncomingMes
 }
 
 /** Who knows tokens, and what those who have none may cost. */
-export interface Doorkeepers {
+export interface AuthDeps {
   authenticator: Authenticator;
   anonymous: AnonymousRequests;
   /** Where the console's cookie counts as well; left out: only the header does. */
@@ -57,7 +57,7 @@ export interface Doorkeepers {
 /** Whose request this is. Throws UNAUTHENTICATED saying what is wrong with the header, RATE_LIMITED after many of those. */
 export async function authenticate(
   request: IncomingMessage,
-  { authenticator, anonymous, sessionSecretOf }: Doorkeepers,
+  { authenticator, anonymous, sessionSecretOf }: AuthDeps,
 ): Promise<Access> {
   const { authorization } = request.headers;
   const secret = authorization === undefined ? (sessionSecretOf?.(request) ?? null) : secretOf(authorization);
@@ -73,7 +73,7 @@ export async function authenticate(
   if (cached !== null) return cached;
   // Looked up in the database: that is what a flood of unknown tokens costs.
   const stranger = strangerAt(anonymous.addressOf(request));
-  const access = await anonymous.during(request, () => worksFor(stranger, () => authenticator.authenticate(secret)));
+  const access = await anonymous.during(request, () => runAs(stranger, () => authenticator.authenticate(secret)));
   if (access === null) throw unauthenticated();
   return access;
 }

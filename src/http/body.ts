@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { FairSlots } from '../domain/fair-slots.ts';
-import { heavyTurn } from '../domain/heavy-turn.ts';
-import { decoderOf, REFUSED_BYTES, utf8Text } from '../domain/charsets.ts';
+import { FairSemaphore } from '../scheduling/fair-semaphore.ts';
+import { yieldForLarge } from '../scheduling/yield-for-large.ts';
+import { decoderOf, REFUSED_BYTES, utf8Text } from '../domain/text/charsets.ts';
 import { declaredDecoder } from '../domain/decoders/request-body.ts';
-import type { Party } from '../domain/party.ts';
+import type { Caller } from '../scheduling/caller.ts';
 import { AppError } from '../errors.ts';
 import type { BodyMemory } from './body-memory.ts';
 
@@ -48,13 +48,13 @@ export function isSenderGone({ socket }: IncomingMessage): boolean {
  * together are too much. It counts until `bounds.memory` is told to release the request. A heavy one waits for its turn,
  * and a packed one to be unpacked, which tenants do by turns; who is no `party` is known by its address.
  */
-export async function readBody(request: IncomingMessage, bounds: BodyBounds, party?: Party): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, bounds: BodyBounds, party?: Caller): Promise<Buffer> {
   const body = await readWhole(request, bounds, party);
-  await heavyTurn(body.length, party === undefined ? undefined : { tokenId: '', tenant: party.tenant });
+  await yieldForLarge(body.length, party === undefined ? undefined : { tokenId: '', tenant: party.tenant });
   return body;
 }
 
-async function readWhole(request: IncomingMessage, bounds: BodyBounds, party: Party | undefined): Promise<Buffer> {
+async function readWhole(request: IncomingMessage, bounds: BodyBounds, party: Caller | undefined): Promise<Buffer> {
   const { maxBytes, memory } = bounds;
   if (Number(request.headers['content-length']) > maxBytes) {
     drain(request, maxBytes);
@@ -81,10 +81,10 @@ function keep(request: IncomingMessage, body: Buffer, memory: BodyMemory): void 
 }
 
 /** A kilobyte may become a megabyte: a few at a time. */
-const unpacking = new FairSlots(MAX_UNPACKING);
+const unpacking = new FairSemaphore(MAX_UNPACKING);
 
 /** Among packed bodies each address has turns of its own. */
-function addressAsTenant(address: string): Party {
+function addressAsTenant(address: string): Caller {
   return { tenant: address, tokenId: address };
 }
 

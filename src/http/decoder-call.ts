@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { type Answer, inVainOf } from '../domain/calls/webhook-receiver.ts';
-import type { InVain } from '../domain/refused-work.ts';
+import { type Answer, inVainOf } from '../domain/receiving/webhook-receiver.ts';
+import type { InVain } from '../scheduling/invalid-input-throttle.ts';
 import { type DecoderRequest, parseParameters } from '../domain/decoders/decoder-request.ts';
 import { headerList } from '../domain/decoders/header-names.ts';
 import { requestBodyText } from '../domain/decoders/request-body.ts';

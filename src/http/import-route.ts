@@ -6,7 +6,7 @@ import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import { FileText } from '../domain/transfer/file-text.ts';
 import type { Importer } from '../domain/transfer/importer.ts';
-import { worksFor } from '../domain/whose-work.ts';
+import { runAs } from '../scheduling/current-caller.ts';
 import { AppError } from '../errors.ts';
 import { nothingCame, SenderGone } from './body.ts';
 import { keepOwnTime } from './own-time.ts';
@@ -70,7 +70,7 @@ async function receive(
       'Content-Encoding br is not taken here: send the file by gzip, deflate, or as it is.',
     );
   const text = new FileText(context.get('content-type'));
-  context.body = await worksFor(access, () =>
+  context.body = await runAs(access, () =>
     importer.run(access, kind, device, textOf(context, { encoding, idleMs, text })),
   );
 }

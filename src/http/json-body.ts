@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import { koaBody } from 'koa-body';
-import type { Party } from '../domain/party.ts';
+import type { Caller } from '../scheduling/caller.ts';
 import { AppError } from '../errors.ts';
-import { authenticate, type Doorkeepers } from './authenticate.ts';
+import { authenticate, type AuthDeps } from './authenticate.ts';
 import { type BodyBounds, bodyText, readBody } from './body.ts';
 
 /** In bytes: who has no token signs in, which is short. */
@@ -18,7 +18,7 @@ const MAX_OF_STRANGERS = 65_536;
  * long is read of who has a valid token; of others 64 KiB. Throws what `readBody` throws, and INVALID_BODY for bytes that are no
  * text.
  */
-export function jsonBody(bounds: BodyBounds, doorkeepers: Doorkeepers): Middleware {
+export function jsonBody(bounds: BodyBounds, doorkeepers: AuthDeps): Middleware {
   const read = koaBody({
     // As text: its own JSON refuses keys such as "__proto__", and its errors carry the whole body.
     json: false,
@@ -43,7 +43,7 @@ export function jsonBody(bounds: BodyBounds, doorkeepers: Doorkeepers): Middlewa
 }
 
 /** undefined: nobody with a valid token sends it. */
-async function partyOf(request: IncomingMessage, doorkeepers: Doorkeepers): Promise<Party | undefined> {
+async function partyOf(request: IncomingMessage, doorkeepers: AuthDeps): Promise<Caller | undefined> {
   try {
     return await authenticate(request, doorkeepers);
   } catch (error) {

@@ -1,12 +1,12 @@
-import type { NetworkReceiver } from '../domain/calls/network-receiver.ts';
+import type { NetworkReceiver } from '../domain/receiving/network-receiver.ts';
 import { networkOfPath } from '../domain/networks/network-call.ts';
 import { NETWORKS } from '../domain/networks/network-event.ts';
-import type { Answer } from '../domain/calls/webhook-receiver.ts';
+import type { Answer } from '../domain/receiving/webhook-receiver.ts';
 import type { Access } from '../domain/access/access.ts';
-import type { Authenticator } from '../domain/tokens/authenticator.ts';
+import type { Authenticator } from '../domain/accounts/authenticator.ts';
 import { AppError } from '../errors.ts';
-import type { RefusedWork } from '../domain/refused-work.ts';
-import { worksFor } from '../domain/whose-work.ts';
+import type { InvalidInputThrottle } from '../scheduling/invalid-input-throttle.ts';
+import { runAs } from '../scheduling/current-caller.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate } from './authenticate.ts';
 import { type BodyBounds, isSenderGone, readBody } from './body.ts';
@@ -21,7 +21,7 @@ interface IntegrationRouteDeps {
   anonymous: AnonymousRequests;
   receiver: NetworkReceiver;
   bounds: BodyBounds;
-  refused: RefusedWork;
+  refused: InvalidInputThrottle;
 }
 
 /** `POST /integrations/lorawan/<network>/` and `POST /integrations/particle/` (CONTRACT 6). */
@@ -40,7 +40,7 @@ export function networkRoute(deps: IntegrationRouteDeps): TokenHandler {
       receiver.receive(whose, network, decoderRequestOf(request, path, query, body));
     const head = bytesOfHead(request);
     const sent = { tenant, source, bytes: body.length + head, isGone: (): boolean => isSenderGone(request) };
-    const answer = await worksFor({ tenant, tokenId: source }, () =>
+    const answer = await runAs({ tenant, tokenId: source }, () =>
       refused.watch(sent, receive, (given) => callInVain(given, body.length, head, BESIDE_VALUES)),
     );
     context.respond = false;

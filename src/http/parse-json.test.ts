@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { Bounds } from '../domain/json-text.ts';
+import type { Bounds } from '../domain/text/json-text.ts';
 import { AppError } from '../errors.ts';
 import { parseJson } from './parse-json.ts';
 

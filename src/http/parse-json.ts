@@ -1,4 +1,4 @@
-import { type Bounds, excessOf, keepLongNumbers, TOO_MANY_ENTRIES } from '../domain/json-text.ts';
+import { type Bounds, excessOf, keepLongNumbers, TOO_MANY_ENTRIES } from '../domain/text/json-text.ts';
 import { AppError } from '../errors.ts';
 
 /** Of `NaN` and its kin in a body: each costs more than a number, and a full batch of entries has three in each. */

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { PATHS } from '../domain/access/rights.ts';
-import { type Bounds, isLongNumber, MOST_NODES } from '../domain/json-text.ts';
+import { type Bounds, isLongNumber, MOST_NODES } from '../domain/text/json-text.ts';
 import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
-import { worksFor } from '../domain/whose-work.ts';
-import { type InVain, type RefusedWork, unexplainedPart } from '../domain/refused-work.ts';
-import type { Authenticator } from '../domain/tokens/authenticator.ts';
+import { runAs } from '../scheduling/current-caller.ts';
+import { type InVain, type InvalidInputThrottle, unexplainedPart } from '../scheduling/invalid-input-throttle.ts';
+import type { Authenticator } from '../domain/accounts/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate, secretHashOf } from './authenticate.ts';
@@ -37,7 +37,7 @@ interface RecordRouteDeps {
   devices: DeviceFinder;
   recorder: Recorder;
   bounds: BodyBounds;
-  refused: RefusedWork;
+  refused: InvalidInputThrottle;
   turns: RequestTurns;
   now: () => number;
   log: Logger;
@@ -111,7 +111,7 @@ export class RecordRoute {
     const tokens = authenticator.revision;
     const found = devices.revision;
     const access = await authenticate(request, this.#deps);
-    const device = await worksFor(access, () => devices.forRecording(access, deviceName));
+    const device = await runAs(access, () => devices.forRecording(access, deviceName));
     return { device, tokens, found, tokenId: access.tokenId, expires: access.expiresAt !== null };
   }
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { IngestCache } from '../domain/ingest-cache/ingest-cache.ts';
-import { type Party, strangerAt } from '../domain/party.ts';
-import { hashSecret } from '../domain/tokens/authenticator.ts';
-import { type Doorkeepers, secretHashOf } from './authenticate.ts';
+import { type Caller, strangerAt } from '../scheduling/caller.ts';
+import { hashSecret } from '../domain/accounts/authenticator.ts';
+import { type AuthDeps, secretHashOf } from './authenticate.ts';
 import { webhookIdOf } from './ingest-routes.ts';
 
 /**
@@ -10,9 +10,9 @@ import { webhookIdOf } from './ingest-routes.ts';
  * it says only with whom the request takes turns.
  */
 export function requestParty(
-  { authenticator, anonymous, sessionSecretOf }: Doorkeepers,
+  { authenticator, anonymous, sessionSecretOf }: AuthDeps,
   ingestCache: Pick<IngestCache, 'cachedByWebhook'>,
-): (request: IncomingMessage) => Party {
+): (request: IncomingMessage) => Caller {
   return (request) => {
     const cookie = request.headers.authorization === undefined ? (sessionSecretOf?.(request) ?? null) : null;
     const hashed = cookie === null ? secretHashOf(request) : hashSecret(cookie);

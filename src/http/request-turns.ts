@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { FairLine } from '../domain/fair-line.ts';
-import type { Party } from '../domain/party.ts';
+import { RoundRobinQueue } from '../scheduling/round-robin-queue.ts';
+import type { Caller } from '../scheduling/caller.ts';
 
 /** How long requests may keep the event loop from looking at other connections. */
 const SLICE_MS = 1;
@@ -15,15 +15,15 @@ const BESIDE_A_CONNECTION = 2;
  * there is no time for stands in a line, of which tenants take turns. As long as there is no crowd, work starts at once.
  */
 export class RequestTurns {
-  readonly #partyOf: (request: IncomingMessage) => Party;
-  readonly #line = new FairLine<() => void>();
+  readonly #partyOf: (request: IncomingMessage) => Caller;
+  readonly #line = new RoundRobinQueue<() => void>();
   /** When the first work of this turn of the event loop began. */
   #begunAt: number | null = null;
   #armed = false;
   #hasNewConnection = false;
 
   /** `partyOf`: whose request it is, as far as that is known without waiting; asked when it has to wait. */
-  constructor(partyOf: (request: IncomingMessage) => Party) {
+  constructor(partyOf: (request: IncomingMessage) => Caller) {
     this.#partyOf = partyOf;
   }
 
@@ -40,7 +40,7 @@ export class RequestTurns {
   }
 
   /** Runs work on a request that had its turn and has come whole, now or in another turn. */
-  run<T>(party: Party, work: () => Promise<T>): Promise<T> {
+  run<T>(party: Caller, work: () => Promise<T>): Promise<T> {
     if (this.#hasTime()) return work();
     return new Promise((resolve, reject) => this.#wait(party, () => void work().then(resolve, reject)));
   }
@@ -59,7 +59,7 @@ export class RequestTurns {
     return now - this.#begunAt < SLICE_MS;
   }
 
-  #wait(party: Party, begin: () => void): void {
+  #wait(party: Caller, begin: () => void): void {
     this.#line.add(party, begin);
     this.#arm();
   }

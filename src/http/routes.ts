@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import type Koa from 'koa';
 import type { Access } from '../domain/access/access.ts';
 import { PATHS, type PathRight } from '../domain/access/rights.ts';
-import { authenticate, type Doorkeepers } from './authenticate.ts';
+import { authenticate, type AuthDeps } from './authenticate.ts';
 import { requireMethod } from './require-method.ts';
 
 /** What answers a path for everybody: it fills `context`, or throws an AppError for the error responder. */
@@ -23,8 +23,8 @@ export type Handlers = {
 
 /** Who knows tokens: for every path, and for those where the console's cookie counts too. */
 export interface PathDoorkeepers {
-  doorkeepers: Doorkeepers;
-  pageDoorkeepers: Doorkeepers;
+  doorkeepers: AuthDeps;
+  pageDoorkeepers: AuthDeps;
 }
 
 /** The paths of the app: each as its row says, with its methods and for whom it is. There are no others. */

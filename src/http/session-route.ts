@@ -1,5 +1,5 @@
 import type { Access } from '../domain/access/access.ts';
-import type { Authenticator } from '../domain/tokens/authenticator.ts';
+import type { Authenticator } from '../domain/accounts/authenticator.ts';
 import { AppError, forbidden, unauthenticated } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { type BodyBounds, readBody } from './body.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { FairLine } from '../domain/fair-line.ts';
-import { strangerAt } from '../domain/party.ts';
+import { RoundRobinQueue } from '../scheduling/round-robin-queue.ts';
+import { strangerAt } from '../scheduling/caller.ts';
 import { addressGroup } from './address-group.ts';
 
 /** How long this keeps the event loop from others at a time. */
@@ -8,7 +8,7 @@ const SLICE_MS = 0.25;
 
 /** What is done with connections, not at once but a slice in each turn of the event loop: addresses take turns. */
 export class TurnsByAddress {
-  readonly #line = new FairLine<() => void>();
+  readonly #line = new RoundRobinQueue<() => void>();
   #armed = false;
 
   /** Does the work when the connection has its turn; it is for the caller to add it no more than once. */

@@ -1,9 +1,9 @@
 import { PATHS } from '../domain/access/rights.ts';
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
-import type { Answer, Recipient, WebhookReceiver } from '../domain/calls/webhook-receiver.ts';
-import type { RefusedWork } from '../domain/refused-work.ts';
-import { strangerAt } from '../domain/party.ts';
-import { worksFor } from '../domain/whose-work.ts';
+import type { Answer, Recipient, WebhookReceiver } from '../domain/receiving/webhook-receiver.ts';
+import type { InvalidInputThrottle } from '../scheduling/invalid-input-throttle.ts';
+import { strangerAt } from '../scheduling/caller.ts';
+import { runAs } from '../scheduling/current-caller.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { type BodyBounds, isSenderGone, readBody } from './body.ts';
 import { bytesOfHead, callInVain, decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
@@ -17,7 +17,7 @@ interface WebhookRouteDeps {
   receiver: WebhookReceiver;
   anonymous: AnonymousRequests;
   bounds: BodyBounds;
-  refused: RefusedWork;
+  refused: InvalidInputThrottle;
 }
 
 /** `GET` or `POST /integrations/api/<product_webhook_id>/…` (CONTRACT 4). */
@@ -32,14 +32,14 @@ export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRo
     // Looking up unknown ids costs something.
     const known = receiver.knows(id);
     const stranger = strangerAt(anonymous.addressOf(request));
-    const found = known ? find() : anonymous.during(request, () => worksFor(stranger, find));
+    const found = known ? find() : anonymous.during(request, () => runAs(stranger, find));
     const { id: source, workspaceId: tenant } = (await found).product;
     const body = await readBody(request, bounds, { tenant, tokenId: source });
     // Asks again: the id may have been rotated while the body came in.
     const receive = (): Promise<Answer> => receiver.receive(find, decoderRequestOf(request, path, query, body));
     const head = bytesOfHead(request);
     const sent = { tenant, source, bytes: body.length + head, isGone: (): boolean => isSenderGone(request) };
-    const answer = await worksFor({ tenant, tokenId: source }, () =>
+    const answer = await runAs({ tenant, tokenId: source }, () =>
       refused.watch(sent, receive, (given) => callInVain(given, body.length, head, BESIDE_VALUES)),
     );
     respondToCall(response, answer);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Piece } from '../domain/measurements/store.ts';
+import type { Piece } from '../domain/ports/store.ts';
 
 /** So many times as long as a piece took, in ms at most. */
 const REST = 3;

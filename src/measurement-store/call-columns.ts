@@ -1,4 +1,4 @@
-import type { CallCount, CallFilter, CallQuery, CallRow, CallStatus } from '../domain/measurements/store.ts';
+import type { CallCount, CallFilter, CallQuery, CallRow, CallStatus } from '../domain/ports/store.ts';
 
 /** The columns of `webhook_call`, in the order in which both stores write and read them. */
 export const CALL_COLUMNS = [

@@ -1,4 +1,4 @@
-import { type CallRow, type Receipt, textLengthOf } from '../domain/measurements/store.ts';
+import { type CallRow, type Receipt, textLengthOf } from '../domain/ports/store.ts';
 
 const MAX_KEY = 2 ** 31 - 1;
 

@@ -1,4 +1,4 @@
-import type { Piece } from '../domain/measurements/store.ts';
+import type { Piece } from '../domain/ports/store.ts';
 import { besideRecording } from './beside-recording.ts';
 import { compaction, type Edit } from './chunks/edit.ts';
 import type { EditManner } from './run-edit.ts';

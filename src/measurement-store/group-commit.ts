@@ -1,4 +1,4 @@
-import type { Receipt } from '../domain/measurements/store.ts';
+import type { Receipt } from '../domain/ports/store.ts';
 import { AppError } from '../errors.ts';
 import { callBytes, checkReceipt } from './check-receipt.ts';
 import { stopping } from './unavailable.ts';

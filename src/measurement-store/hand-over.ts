@@ -1,4 +1,4 @@
-import { type MeasurementStore, NOT_HEARD } from '../domain/measurements/store.ts';
+import { type MeasurementStore, NOT_HEARD } from '../domain/ports/store.ts';
 import type { Edit } from './chunks/edit.ts';
 import type { PurgeRow } from './purger.ts';
 

@@ -1,7 +1,7 @@
-import { FairSlots } from '../domain/fair-slots.ts';
-import { LoopTurns } from '../domain/loop-turns.ts';
-import type { LatestQuery, LatestRow } from '../domain/measurements/store.ts';
-import { whoseWork } from '../domain/whose-work.ts';
+import { FairSemaphore } from '../scheduling/fair-semaphore.ts';
+import { EventLoopQueue } from '../scheduling/event-loop-queue.ts';
+import type { LatestQuery, LatestRow } from '../domain/ports/store.ts';
+import { currentCaller } from '../scheduling/current-caller.ts';
 import { AppError } from '../errors.ts';
 import { latestRows } from './chunks/latest-columns.ts';
 import type { SearchProgress } from './chunks/search-memory.ts';
@@ -26,8 +26,8 @@ export class LatestSearches {
   readonly #searchMs: number;
   readonly #longestMs: number;
   // They wait for nothing but their thread: one that hangs refuses them.
-  readonly #first = new FairSlots(FIRST_AT_ONCE);
-  readonly #others = new LoopTurns();
+  readonly #first = new FairSemaphore(FIRST_AT_ONCE);
+  readonly #others = new EventLoopQueue();
 
   constructor(ask: AskLatest, searchMs = SEARCH_MS, longestMs = LONGEST_MS) {
     this.#ask = ask;
@@ -50,7 +50,7 @@ export class LatestSearches {
     };
     const isShort = queries.length <= DEVICES_AT_ONCE;
     const first = (): Promise<LatestAnswer> => ask(queries);
-    let { found, left, progress } = await (isShort ? this.#first.use(whoseWork(), first) : first());
+    let { found, left, progress } = await (isShort ? this.#first.use(currentCaller(), first) : first());
     const rows = latestRows(found);
     for (let open = chosen(queries, left); open.length > 0;) {
       if (leftMs <= 0 || performance.now() >= endsAt) throw tooMuch(open.length);

@@ -1,4 +1,4 @@
-import type { Purge } from '../domain/measurements/store.ts';
+import type { Purge } from '../domain/ports/store.ts';
 import type { StoreLog } from './store-log.ts';
 
 /** A purge that is written down and not yet done. */

@@ -1,4 +1,4 @@
-import type { Piece } from '../domain/measurements/store.ts';
+import type { Piece } from '../domain/ports/store.ts';
 import { type AppError, conflict } from '../errors.ts';
 import type { Edit } from './chunks/edit.ts';
 

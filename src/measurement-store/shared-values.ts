@@ -1,4 +1,4 @@
-import type { DeviceKeys } from '../domain/measurements/store.ts';
+import type { DeviceKeys } from '../domain/ports/store.ts';
 
 /** A row of `shared_value`. */
 export interface OthersRow {

@@ -1,4 +1,4 @@
-import type { RewrittenReadings } from '../domain/measurements/store.ts';
+import type { RewrittenReadings } from '../domain/ports/store.ts';
 import type { StoreLog } from './store-log.ts';
 
 /** What both stores take: the bounds of their queues, and who is told. */

@@ -17,7 +17,7 @@ export function decoderCommand(memoryMb: number, worker?: string): { command: st
   const require = createRequire(import.meta.url);
   const addon = dirname(require.resolve('isolated-vm/package.json'));
   const loader = dirname(createRequire(join(addon, 'package.json')).resolve('node-gyp-build/package.json'));
-  const readable = [dirname(own), programFile('domain/device-identity'), addon, loader, '/etc/alpine-release'];
+  const readable = [dirname(own), programFile('domain/text/device-identity'), addon, loader, '/etc/alpine-release'];
   // Node reads the package.json files above a module to know its type.
   for (let folder = dirname(own); folder !== dirname(folder); folder = dirname(folder)) {
     const description = join(folder, 'package.json');

@@ -9,20 +9,20 @@ import type {
 import { AppError } from '../errors.ts';
 import { type Loss, MAX_ROUNDS } from './decoder-process.ts';
 import { FairQueue, LANES } from './fair-queue.ts';
-import { JobIntake, type Settle } from './job-intake.ts';
-import { overloaded } from './job-room.ts';
+import { JobAdmission, type Settle } from './job-admission.ts';
+import { overloaded } from './admission-limit.ts';
 import { NOT_BEGUN, QUICK_MS } from './frames.ts';
 import { readAskedIds } from './looked-up.ts';
 import { guiltyOf, noteEnd, noteRound, START_MS } from './penalties.ts';
 import type { PoolJob } from './pool-job.ts';
-import { ProcessRoster, type RosterOptions } from './process-roster.ts';
+import { ProcessPool, type RosterOptions } from './process-pool.ts';
 import { failed, lostResult, readResult, timedOut } from './run-result.ts';
 import { RunStatistics } from './run-statistics.ts';
 import { ServerLoad } from './server-load.ts';
 
 /** How many processes and jobs there may be, and what one run may take (CONTRACT 2, 5). */
 export interface DecoderPoolOptions extends RosterOptions {
-  /** Jobs that may be open, all workspaces together (see `JobRoom`). 2,000 by default. */
+  /** Jobs that may be open, all workspaces together (see `AdmissionLimit`). 2,000 by default. */
   maxWaiting?: number;
   log?: (level: 'info' | 'warn' | 'error', message: string, facts: Record<string, unknown>) => void;
 }
@@ -39,9 +39,9 @@ const STOP_MS = 5_000;
  */
 export class DecoderPool implements DecoderEngine {
   readonly #options: DecoderPoolOptions;
-  readonly #intake: JobIntake;
+  readonly #intake: JobAdmission;
   readonly #queue = new FairQueue();
-  readonly #roster: ProcessRoster;
+  readonly #roster: ProcessPool;
   readonly #statistics = new RunStatistics();
   readonly #load = new ServerLoad(TICK_MS);
   readonly #timer: NodeJS.Timeout;
@@ -50,8 +50,8 @@ export class DecoderPool implements DecoderEngine {
 
   constructor(options: DecoderPoolOptions) {
     this.#options = options;
-    this.#intake = new JobIntake(options.maxWaiting ?? 2_000);
-    this.#roster = new ProcessRoster(options, {
+    this.#intake = new JobAdmission(options.maxWaiting ?? 2_000);
+    this.#roster = new ProcessPool(options, {
       room: () => this.#dispatch(),
       result: (job, durationMs, keptMs, text) => {
         this.#queue.settle(job, keptMs, performance.now());

@@ -1,5 +1,5 @@
-import { Debt } from '../domain/debt.ts';
-import { LruMap } from '../domain/lru-map.ts';
+import { LeakyBucket } from '../scheduling/leaky-bucket.ts';
+import { LruMap } from '../scheduling/lru-map.ts';
 import { QUICK_MS } from './frames.ts';
 import type { Loss } from './decoder-process.ts';
 import type { Conduct, PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
@@ -77,7 +77,7 @@ export class Penalties {
         turns: { fast: newTurn(), slow: newTurn(), barred: newTurn() },
         youngMs: 0,
         youngAt: 0,
-        long: new Debt(0),
+        long: new LeakyBucket(0),
         cameAt: -Infinity,
         quarantinedUntil: 0,
         offences: 0,

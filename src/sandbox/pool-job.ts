@@ -1,4 +1,4 @@
-import type { Debt } from '../domain/debt.ts';
+import type { LeakyBucket } from '../scheduling/leaky-bucket.ts';
 import type { DecoderJob, DecoderResult } from '../domain/decoders/decoder-engine.ts';
 import type { LookedUp } from './looked-up.ts';
 import type { SerialsText } from './serials-cache.ts';
@@ -39,7 +39,7 @@ export interface PoolWorkspace extends Conduct {
   /** When the last of them ended; five minutes later they say nothing any more. */
   youngAt: number;
   /** Processor time of its long runs in the fast lane. */
-  readonly long: Debt;
+  readonly long: LeakyBucket;
   /** When its last job came. */
   cameAt: number;
 }

@@ -1,4 +1,4 @@
-import { deviceIdentity } from '../domain/device-identity.ts';
+import { deviceIdentity } from '../domain/text/device-identity.ts';
 import { installBuffer } from './realm/buffer.ts';
 import { captureBuiltins } from './realm/builtins.ts';
 import { watchBuiltins } from './realm/built-in-watch.ts';

@@ -1,5 +1,5 @@
 import type { DecoderFailure, DecoderFailureKind, DecoderResult } from '../domain/decoders/decoder-engine.ts';
-import { excessOf } from '../domain/json-text.ts';
+import { excessOf } from '../domain/text/json-text.ts';
 import type { Loss } from './decoder-process.ts';
 import { memoryMessage, timeoutMessage } from './limit-messages.ts';
 import type { PoolJob } from './pool-job.ts';

@@ -1,5 +1,5 @@
 import type { DecoderFailureKind, DecoderStatistics } from '../domain/decoders/decoder-engine.ts';
-import { LruMap } from '../domain/lru-map.ts';
+import { LruMap } from '../scheduling/lru-map.ts';
 
 const KEPT_DURATIONS = 256;
 const KEPT_PRODUCTS = 5_000;

@@ -1,4 +1,4 @@
-import { type Bounds, MOST_NODES, parseShallow } from '../domain/json-text.ts';
+import { type Bounds, MOST_NODES, parseShallow } from '../domain/text/json-text.ts';
 
 /** More than the realm writes: deeper text is a lie, and would end whoever walks through it. */
 export const UNTRUSTED: Bounds = { levels: 80, nodes: MOST_NODES };

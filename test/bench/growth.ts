@@ -2,7 +2,7 @@ import pg from 'pg';
 import { openPostgresOrm, openSqliteOrm } from '../../src/database/open-orm.ts';
 import { DeviceSchema } from '../../src/domain/entities/device.ts';
 import { FieldSchema } from '../../src/domain/entities/field.ts';
-import type { MeasurementStore, Receipt } from '../../src/domain/measurements/store.ts';
+import type { MeasurementStore, Receipt } from '../../src/domain/ports/store.ts';
 import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { ServerProcess } from '../support/server-process.ts';

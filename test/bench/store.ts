@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openPostgresOrm, openSqliteOrm } from '../../src/database/open-orm.ts';
-import type { MeasurementStore, Receipt } from '../../src/domain/measurements/store.ts';
+import type { MeasurementStore, Receipt } from '../../src/domain/ports/store.ts';
 import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { startPostgres } from '../support/postgres.ts';

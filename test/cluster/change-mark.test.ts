@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ChangeMark } from '../../src/cluster/change-mark.ts';
-import type { Database } from '../../src/domain/database.ts';
+import type { Database } from '../../src/domain/ports/database.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 
 let domain: OpenDomain;

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { RedisCluster } from '../../src/cluster/redis-cluster.ts';
 import { RedisWriteLimiter } from '../../src/cluster/redis-write-limiter.ts';
-import type { Change } from '../../src/domain/cluster.ts';
+import type { Change } from '../../src/domain/ports/cluster.ts';
 
 const redisUrl = inject('redisUrl');
 

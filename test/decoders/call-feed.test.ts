@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
-import type { LiveQueue } from '../../src/domain/bounded-stream.ts';
+import type { LiveQueue } from '../../src/scheduling/bounded-stream.ts';
 import type { LoggedCall } from '../../src/domain/calls/logged-call.ts';
-import type { CallQuery, CallRow, MeasurementStore } from '../../src/domain/measurements/store.ts';
+import type { CallQuery, CallRow, MeasurementStore } from '../../src/domain/ports/store.ts';
 import { CallFeed } from '../../src/domain/calls/call-feed.ts';
 import { callRow } from '../support/call-row.ts';
 

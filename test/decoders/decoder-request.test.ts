@@ -11,7 +11,7 @@ import type { CallOutcome } from '../../src/domain/decoders/call-runner.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { callRow, cutText } from '../../src/domain/calls/call-row.ts';
 import { maskedHeaders } from '../../src/domain/decoders/masked-headers.ts';
-import { LoopTurns } from '../../src/domain/loop-turns.ts';
+import { EventLoopQueue } from '../../src/scheduling/event-loop-queue.ts';
 import { splitUrl } from '../../src/http/decoder-call.ts';
 
 describe('parameters', () => {
@@ -152,7 +152,7 @@ describe('a logged call', () => {
     headers: headerList(['content-type', 'application/x-www-form-urlencoded', 'authorization', 'Token t', 'x-a', 'b']),
     body: 'p=1&p=2&q',
   };
-  const turns = new LoopTurns();
+  const turns = new EventLoopQueue();
 
   test('gives decoders the same request as the live one, credentials masked', async () => {
     const live = JSON.parse(await webhookInput(request, turns));

@@ -6,7 +6,7 @@ import {
   readNetworkCall,
   uplinkInput,
 } from '../../src/domain/networks/network-call.ts';
-import { deviceIdentity } from '../../src/domain/device-identity.ts';
+import { deviceIdentity } from '../../src/domain/text/device-identity.ts';
 import { isoTime, timeIn } from '../../src/domain/networks/json-reading.ts';
 import { networkTime } from '../../src/domain/times/network-time.ts';
 import { type Network, NETWORKS } from '../../src/domain/networks/network-event.ts';

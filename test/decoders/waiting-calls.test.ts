@@ -6,13 +6,13 @@ import { CallRunner } from '../../src/domain/decoders/call-runner.ts';
 import type { DecoderJob } from '../../src/domain/decoders/decoder-engine.ts';
 import type { DecoderRequest } from '../../src/domain/decoders/decoder-request.ts';
 import type { Access } from '../../src/domain/access/access.ts';
-import { NetworkReceiver } from '../../src/domain/calls/network-receiver.ts';
-import type { UnknownDevices } from '../../src/domain/calls/unknown-devices.ts';
-import { WebhookReceiver } from '../../src/domain/calls/webhook-receiver.ts';
-import type { HeldTurns } from '../../src/domain/held-turns.ts';
+import { NetworkReceiver } from '../../src/domain/receiving/network-receiver.ts';
+import type { UnknownDevices } from '../../src/domain/receiving/unknown-devices.ts';
+import { WebhookReceiver } from '../../src/domain/receiving/webhook-receiver.ts';
+import type { HeldTurns } from '../../src/scheduling/penalty-turns.ts';
 import type { DeviceFinder } from '../../src/domain/ingest-cache/device-finder.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
-import { Senders } from '../../src/domain/senders.ts';
+import { ActiveTenants } from '../../src/scheduling/active-tenants.ts';
 
 const CALLS = 10;
 const BODY = `{"end_device_ids":{"dev_eui":"70B3D57ED0000001"},"uplink_message":{"frm_payload":"AQ==","f_port":1,"rx_metadata":[${'{"rssi":[-1]},'.repeat(24_000)}{}]}}`;
@@ -87,7 +87,7 @@ const FORM: DecoderRequest = {
 const MANY_NAMES = Array.from({ length: 500 }, (_, at) => `${at}`);
 
 test('serial numbers that are read again and again are held against the workspace: others have most of the time', async () => {
-  const senders = new Senders();
+  const senders = new ActiveTenants();
   const others = setInterval(() => senders.saw('other'), 10);
   onTestFinished(() => clearInterval(others));
   const [PIECES, PIECE_MS] = [40, 5];
@@ -131,7 +131,7 @@ test('forms wait for no serial numbers that the database does not give', async (
     },
   };
   const ingestCache = { serials: () => ({ version: '1', load }) };
-  const deps = { engine, ingestCache, senders: new Senders() } as unknown as ConstructorParameters<
+  const deps = { engine, ingestCache, senders: new ActiveTenants() } as unknown as ConstructorParameters<
     typeof CallRunner
   >[0];
   const runner = new CallRunner(deps);
@@ -151,7 +151,7 @@ test.each([
   ['on a long form', FORM, []],
   ['that looks up very much', { ...FORM, body: '' }, MANY_NAMES],
 ])('who tries a decoder %s is not refused for what others send to the webhook', async (_, request, names) => {
-  const senders = new Senders();
+  const senders = new ActiveTenants();
   const engine = {
     run: async ({ lookUp }: DecoderJob) => {
       for await (const told of lookUp(names)) expect(told[1]).toBeNull();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { fieldId } from '../../src/domain/products/field-id.ts';
 import type { DeviceInfo, ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
-import type { NewToken } from '../../src/domain/tokens/new-token.ts';
+import type { NewToken } from '../../src/domain/accounts/new-token.ts';
 import { TokenSchema } from '../../src/domain/entities/token.ts';
 import { SuggestedFieldSchema } from '../../src/domain/entities/suggested-field.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noteChange } from '../../src/domain/access/audit-trail.ts';
 import { AuditLog, MAX_AUDIT_ENTRIES } from '../../src/domain/audit/audit-log.ts';
-import { uuidV7 } from '../../src/domain/uuid.ts';
+import { uuidV7 } from '../../src/domain/text/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { countTurns } from '../support/loop-turns.ts';
 import { expectPieces, piecesOf } from '../support/pieces.ts';

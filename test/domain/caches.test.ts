@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { DeviceCache } from '../../src/domain/devices/device-cache.ts';
-import type { StatusWatch } from '../../src/domain/devices/status-watch.ts';
+import type { StatusWatch } from '../../src/domain/device-status/status-watch.ts';
 import { type Device, DeviceSchema } from '../../src/domain/entities/device.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { ProductSchema } from '../../src/domain/entities/product.ts';
 import { TokenSchema } from '../../src/domain/entities/token.ts';
-import { hashSecret } from '../../src/domain/tokens/authenticator.ts';
-import type { WorkShares } from '../../src/domain/work-shares.ts';
+import { hashSecret } from '../../src/domain/accounts/authenticator.ts';
+import type { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { LiveStatus } from '../../src/graphql/live/live-status.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
-import { pause } from '../../src/domain/pause.ts';
+import { pause } from '../../src/scheduling/pause.ts';
 import { DATABASES } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 
@@ -132,7 +132,7 @@ describe.each(DATABASES)('what is kept in memory, %s', (name) => {
     const read = vi.spyOn(domain.database, 'read');
     const events = rows.map(({ key }) => ({ deviceKey: key, online: true, at: 1 }));
     const watch = { subscribe: async () => ({ take: async () => events }) } as unknown as StatusWatch;
-    const shares = { turnsOf: () => ({}) } as unknown as WorkShares;
+    const shares = { turnsOf: () => ({}) } as unknown as FairScheduler;
     const devices = new DeviceCache(domain.database, domain.cluster);
     const status = await new LiveStatus(watch, domain.ingestCache, devices, shares).open(domain.access, {});
     const taken = await status.take(50);

@@ -2,9 +2,9 @@ import type { MikroORM } from '@mikro-orm/sql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { OrmDatabase } from '../../src/database/orm-database.ts';
-import { CollectedLoads } from '../../src/domain/collected-loads.ts';
-import type { Party } from '../../src/domain/party.ts';
-import { whoseWork, worksFor } from '../../src/domain/whose-work.ts';
+import { BatchedFlight } from '../../src/scheduling/batched-flight.ts';
+import type { Caller } from '../../src/scheduling/caller.ts';
+import { currentCaller, runAs } from '../../src/scheduling/current-caller.ts';
 import { DATABASES } from '../support/server.ts';
 
 const CROWD = { tokenId: 'crowd', tenant: 'crowd' };
@@ -44,8 +44,8 @@ describe.each(DATABASES)('transactions on %s', (name) => {
 test('who looks up one thing on PostgreSQL does not wait for the hundreds that one operation of others asks', async () => {
   const domain = await openDomain('postgres');
   try {
-    const look = (party: Party): Promise<unknown> =>
-      worksFor(party, () => domain.database.read().execute('select pg_sleep(0.03)'));
+    const look = (party: Caller): Promise<unknown> =>
+      runAs(party, () => domain.database.read().execute('select pg_sleep(0.03)'));
     let ended = 0;
     const crowd = Array.from({ length: 200 }, () => look(CROWD).then(() => (ended += 1)));
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -62,8 +62,8 @@ test('who looks up one thing on PostgreSQL does not wait for the hundreds that o
 test('nor does it wait where they hold their connections for long', async () => {
   const domain = await openDomain('postgres');
   try {
-    const look = (party: Party, seconds: number): Promise<unknown> =>
-      worksFor(party, () => domain.database.read().execute(`select pg_sleep(${seconds})`));
+    const look = (party: Caller, seconds: number): Promise<unknown> =>
+      runAs(party, () => domain.database.read().execute(`select pg_sleep(${seconds})`));
     let ended = 0;
     const crowd = Array.from({ length: 20 }, () => look(CROWD, 1).then(() => (ended += 1)));
     await look(OTHER, 0);
@@ -76,9 +76,9 @@ test('nor does it wait where they hold their connections for long', async () => 
 
 test('the heartbeat stands in a line of its own for its connection, too', async () => {
   const waited: string[] = [];
-  const transactional = async (): Promise<void> => void waited.push(`connection: ${whoseWork().tenant}`);
+  const transactional = async (): Promise<void> => void waited.push(`connection: ${currentCaller().tenant}`);
   const orm = { em: { fork: () => ({ transactional }) } } as unknown as MikroORM;
-  const take = async (party?: Party): Promise<() => void> => {
+  const take = async (party?: Caller): Promise<() => void> => {
     waited.push(`turn: ${party?.tenant}`);
     return () => {};
   };
@@ -88,11 +88,11 @@ test('the heartbeat stands in a line of its own for its connection, too', async 
 
 test('devices that are looked up together stand in the line of the tenant that asks for them', async () => {
   const rounds: string[] = [];
-  const loads = new CollectedLoads((keys) => {
-    rounds.push(`${whoseWork().tenant}: ${keys.join(' ')}`);
+  const loads = new BatchedFlight((keys) => {
+    rounds.push(`${currentCaller().tenant}: ${keys.join(' ')}`);
     return Promise.resolve(new Map(keys.map((key) => [key, key])));
   });
-  const ask = (party: Party, key: string): Promise<string | null> => worksFor(party, () => loads.of(key));
+  const ask = (party: Caller, key: string): Promise<string | null> => runAs(party, () => loads.of(key));
   const asked = [ask(CROWD, 'a'), ask(OTHER, 'b'), ask(CROWD, 'c')];
   expect(await Promise.all(asked)).toEqual(['a', 'b', 'c']);
   expect(rounds).toEqual(['crowd: a c', 'other: b']);

@@ -7,8 +7,8 @@ import { History } from '../../src/domain/history/history.ts';
 import { Importer } from '../../src/domain/transfer/importer.ts';
 import type { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { MeasurementsResolver } from '../../src/graphql/resolvers/measurements-resolver.ts';
-import type { MeasurementStore, Piece } from '../../src/domain/measurements/store.ts';
-import type { BackgroundTurns } from '../../src/domain/turns.ts';
+import type { MeasurementStore, Piece } from '../../src/domain/ports/store.ts';
+import type { BackgroundTurns } from '../../src/scheduling/turns.ts';
 
 const FIELD = { key: 1, identifier: 'f', type: 'FLOAT' };
 const PRODUCT = { fields: new Map([['f', FIELD]]), fieldsByKey: new Map([[1, FIELD]]) };

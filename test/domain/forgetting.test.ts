@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { conflict, noDatabase } from '../../src/errors.ts';
-import { sweepCalls } from '../../src/domain/calls/sweep-calls.ts';
-import { Sweeper } from '../../src/domain/sweeper.ts';
-import { replayPages } from '../../src/domain/calls/replay-pages.ts';
+import { sweepCalls } from '../../src/domain/receiving/sweep-calls.ts';
+import { Sweeper } from '../../src/scheduling/sweeper.ts';
+import { replayPages } from '../../src/domain/replay/replay-pages.ts';
 import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
-import type { Batch } from '../../src/domain/measurements/store.ts';
+import type { Batch } from '../../src/domain/ports/store.ts';
 import { fieldId } from '../../src/domain/products/field-id.ts';
 import { sweepLateValues } from '../../src/domain/measurements/sweep-late-values.ts';
 import { Purger } from '../../src/measurement-store/purger.ts';

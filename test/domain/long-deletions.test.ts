@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
-import { uuidV7 } from '../../src/domain/uuid.ts';
+import { uuidV7 } from '../../src/domain/text/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { piecesOf } from '../support/pieces.ts';
 import { DATABASES } from '../support/server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { DecoderEngine } from '../../src/domain/decoders/decoder-engine.ts';
-import { uuidV7 } from '../../src/domain/uuid.ts';
+import { uuidV7 } from '../../src/domain/text/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { openGraphql } from '../support/open-graphql.ts';
 import { expectPieces, piecesOf } from '../support/pieces.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readLongJson } from '../../src/domain/long-json.ts';
+import { readLongJson } from '../../src/domain/sql/long-json.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { DecoderEngine, DecoderJob } from '../../src/domain/decoders/decoder-engine.ts';
-import { HeldWork } from '../../src/domain/held-work.ts';
+import { PenaltyBucket } from '../../src/scheduling/penalty-bucket.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
-import type { Party } from '../../src/domain/party.ts';
-import { whoseWork } from '../../src/domain/whose-work.ts';
+import type { Caller } from '../../src/scheduling/caller.ts';
+import { currentCaller } from '../../src/scheduling/current-caller.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { EITHER_DATABASE } from '../support/server.ts';
 
@@ -71,7 +71,7 @@ describe.each(EITHER_DATABASE)('what decoders look up, %s', (name) => {
   });
 
   test('goes on, once begun, before what others look up newly', async () => {
-    const run = vi.spyOn(HeldWork.prototype, 'run');
+    const run = vi.spyOn(PenaltyBucket.prototype, 'run');
     await told(names);
     const goesOn = run.mock.calls.map(([held]) => held.goesOn);
     run.mockRestore();
@@ -85,9 +85,9 @@ describe.each(EITHER_DATABASE)('what decoders look up, %s', (name) => {
 
   test('is searched for in the turns of its tenant, which pays for that time too', async () => {
     await new Promise((resolve) => setTimeout(resolve, 3_000));
-    const asked: Party[] = [];
+    const asked: Caller[] = [];
     const asking = vi.spyOn(domain.store, 'latest').mockImplementation(async (_, spend) => {
-      asked.push(whoseWork());
+      asked.push(currentCaller());
       spend?.(500);
       return [];
     });

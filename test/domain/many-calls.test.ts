@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Access } from '../../src/domain/access/access.ts';
 import type { TokenScope } from '../../src/domain/entities/token.ts';
-import type { CallRow } from '../../src/domain/measurements/store.ts';
+import type { CallRow } from '../../src/domain/ports/store.ts';
 import { callRow } from '../support/call-row.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/domain/database.ts';
-import { pause } from '../../src/domain/pause.ts';
+import type { Database } from '../../src/domain/ports/database.ts';
+import { pause } from '../../src/scheduling/pause.ts';
 import { StoredReceiptMarks } from '../../src/domain/measurements/receipt-marks.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';

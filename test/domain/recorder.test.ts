@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
 import { AppError, unauthenticated } from '../../src/errors.ts';
 import type { DeviceInfo, FieldInfo, ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
-import { Feed } from '../../src/domain/measurements/feed.ts';
+import { Feed } from '../../src/domain/live/feed.ts';
 import { LongReadings } from '../../src/domain/measurements/long-readings.ts';
 import { Recorder } from '../../src/domain/measurements/recorder.ts';
-import { WriteShares } from '../../src/domain/measurements/write-shares.ts';
+import { WriteShares } from '../../src/scheduling/write-shares.ts';
 import { ReceiptParts } from '../../src/domain/measurements/receipt-parts.ts';
 import { ReceiptTimes } from '../../src/domain/measurements/receipt-times.ts';
-import type { Batch, LongMoment, MeasurementStore, Receipt } from '../../src/domain/measurements/store.ts';
+import type { Batch, LongMoment, MeasurementStore, Receipt } from '../../src/domain/ports/store.ts';
 import type { Suggestions } from '../../src/domain/measurements/suggestions.ts';
 import { LocalWriteLimiter, type WriteLimiter } from '../../src/domain/measurements/write-limiter.ts';
 

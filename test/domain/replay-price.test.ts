@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { Replay } from '../../src/domain/calls/replay.ts';
-import { Revisions } from '../../src/domain/revisions.ts';
+import { Replay } from '../../src/domain/replay/replay.ts';
+import { VersionCounter } from '../../src/scheduling/version-counter.ts';
 import { countTurns } from '../support/loop-turns.ts';
 
 const CALLS = 3;
@@ -212,7 +212,7 @@ test('whoever else changes things all the time does not keep what is replayed fr
     stored: null,
     receivedAt: 0,
   };
-  const revisions = new Revisions();
+  const revisions = new VersionCounter();
   let [looks, commits, isOver] = [0, 0, false];
   const others = (): void => {
     revisions.changed('another');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SharedTime } from '../../src/domain/shared-time.ts';
+import { SharedTime } from '../../src/scheduling/shared-time.ts';
 
 test('what runs alone, or beside one other, took what the clock says', () => {
   let now = 1_000;

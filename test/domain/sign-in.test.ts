@@ -2,7 +2,7 @@ import { type ScryptOptions, scryptSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { UserSchema } from '../../src/domain/entities/user.ts';
-import { Passwords } from '../../src/domain/users/password.ts';
+import { Passwords } from '../../src/domain/accounts/password.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, type TestContext, vi } from 'vitest';
-import type { LiveQueue } from '../../src/domain/bounded-stream.ts';
-import type { StatusEvent } from '../../src/domain/devices/status-rows.ts';
+import type { LiveQueue } from '../../src/scheduling/bounded-stream.ts';
+import type { StatusEvent } from '../../src/domain/device-status/status-rows.ts';
 import { DeviceSchema } from '../../src/domain/entities/device.ts';
 import { ProductSchema } from '../../src/domain/entities/product.ts';
 import { noDatabase } from '../../src/errors.ts';

@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
-import type { Database } from '../../src/domain/database.ts';
-import type { Party } from '../../src/domain/party.ts';
+import type { Database } from '../../src/domain/ports/database.ts';
+import type { Caller } from '../../src/scheduling/caller.ts';
 import { Suggestions } from '../../src/domain/measurements/suggestions.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
@@ -34,9 +34,9 @@ describe.each(DATABASES)('suggested fields on %s', (name) => {
 
   /** Sightings of their own, and whose writing they have begun; none goes on until `goOn`. */
   function watched() {
-    const begun: Party[] = [];
+    const begun: Caller[] = [];
     const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
-    const write = async (work: (em: EntityManager) => Promise<void>, party: Party): Promise<void> => {
+    const write = async (work: (em: EntityManager) => Promise<void>, party: Caller): Promise<void> => {
       begun.push(party);
       await mayGoOn;
       // Of the others none is there.

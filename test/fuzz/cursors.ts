@@ -1,5 +1,5 @@
 import { encodeCursor as encodePageCursor } from '../../src/graphql/paging/cursor.ts';
-import { seal, unseal } from '../../src/domain/sealed-text.ts';
+import { seal, unseal } from '../../src/domain/text/sealed-text.ts';
 import type { Chance } from './chance.ts';
 
 /** Places in the order of commits: of SQLite, of PostgreSQL, of the future, and none at all. */

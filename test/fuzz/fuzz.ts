@@ -1,8 +1,8 @@
-import { sealWith } from '../../src/domain/sealed-text.ts';
+import { sealWith } from '../../src/domain/text/sealed-text.ts';
 import type { TestServer } from '../support/server.ts';
 import { Chance } from './chance.ts';
 import { GrownOperations } from './grown-operation.ts';
-import { type Kind, Senders } from './senders.ts';
+import { type Kind, ActiveTenants } from './senders.ts';
 import { ServerWatch, type Stall } from './server-watch.ts';
 import { Targets } from './targets.ts';
 
@@ -72,7 +72,7 @@ export async function fuzz(
   await made(targets);
   const operations = await GrownOperations.of((query) => server.gql(query));
   const watch = new ServerWatch(server.process, found);
-  const senders = new Senders(server, { targets, operations, connections: AT_ONCE });
+  const senders = new ActiveTenants(server, { targets, operations, connections: AT_ONCE });
   const started = performance.now();
   const goesOn = (): boolean =>
     done < inputs && findings.length < MAX_FINDINGS && performance.now() - started < withinMs;

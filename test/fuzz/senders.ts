@@ -21,7 +21,7 @@ export interface Case {
   send: (limit: AbortSignal) => Promise<string>;
 }
 
-interface SendersDeps {
+interface ActiveTenantsDeps {
   targets: Targets;
   operations: GrownOperations;
   connections: number;
@@ -57,14 +57,14 @@ const ODD_HEADERS = [
   'Cookie: inlet_session=%zz', 'Origin: http://[', 'X-Forwarded-For: x, 1.1.1.1', `X-Long: ${'x'.repeat(20_000)}`, 'Content-Type: text/csv',
 ]; // prettier-ignore
 /** Makes cases by chance: the same chances make the same case, as long as the same targets are there. */
-export class Senders {
+export class ActiveTenants {
   readonly #server: TestServer;
   readonly #targets: Targets;
   readonly #operations: GrownOperations;
   readonly #http: KeepAlive;
   readonly #cursors = new Cursors();
 
-  constructor(server: TestServer, { targets, operations, connections }: SendersDeps) {
+  constructor(server: TestServer, { targets, operations, connections }: ActiveTenantsDeps) {
     this.#server = server;
     this.#targets = targets;
     this.#operations = operations;

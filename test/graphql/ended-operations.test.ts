@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test, vi } from 'vitest';
 import { History } from '../../src/domain/history/history.ts';
 import type { DeviceInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
-import type { MeasurementStore } from '../../src/domain/measurements/store.ts';
+import type { MeasurementStore } from '../../src/domain/ports/store.ts';
 import { DeviceChoice } from '../../src/domain/history/device-choice.ts';
 import { AppError } from '../../src/errors.ts';
 import { createLoaders } from '../../src/graphql/context/loaders.ts';

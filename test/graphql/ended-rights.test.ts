@@ -1,7 +1,7 @@
 import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
-import { WorkShares } from '../../src/domain/work-shares.ts';
+import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 import { createProduct, DATABASES, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
@@ -149,7 +149,7 @@ test('a query whose token is revoked while it waits for its turn is told so', as
     resolve: (_: unknown, __: unknown, context: GraphqlContext) => context.access.tokenId,
   };
   const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { viewer } }) });
-  const operations = new Operations(schema, 'none', new WorkShares());
+  const operations = new Operations(schema, 'none', new FairScheduler());
   const access = { tokenId: 'waits' } as Access;
   const ask = async (present: () => Access | null): Promise<unknown> => {
     const context = new GraphqlContext(access, '', {} as never, {} as never, undefined, present);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { sealWith } from '../../src/domain/sealed-text.ts';
+import { sealWith } from '../../src/domain/text/sealed-text.ts';
 import { Chance } from '../fuzz/chance.ts';
 import { Cursors } from '../fuzz/cursors.ts';
 import { cursorKeyOf } from '../support/cursor-key.ts';

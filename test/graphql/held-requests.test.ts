@@ -1,10 +1,10 @@
 import { GraphQLObjectType, GraphQLScalarType, GraphQLSchema, GraphQLString } from 'graphql';
 import { expect, test } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
-import { WorkShares } from '../../src/domain/work-shares.ts';
+import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { AppError } from '../../src/errors.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
-import type { Executed } from '../../src/graphql/operation/equal-queries.ts';
+import type { Executed } from '../../src/graphql/operation/query-coalescing.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 import { IdOrder } from '../../src/graphql/transport/id-order.ts';
 
@@ -22,7 +22,7 @@ function open() {
     query: new GraphQLObjectType({ name: 'Query', fields: { name: { type: GraphQLString } } }),
     mutation: new GraphQLObjectType({ name: 'Mutation', fields }),
   });
-  const operations = new Operations(schema, 'none', new WorkShares());
+  const operations = new Operations(schema, 'none', new FairScheduler());
   const begin = async (tokenId: string, tenant: string, v: unknown): Promise<Executed> => {
     const context = new GraphqlContext({ tokenId, tenant } as Access, '', {} as never, {} as never);
     const request = { query: 'mutation ($v: Any) { keep(v: $v) }', variables: { v } };

@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  AGGREGATIONS,
-  GAP_FILLS,
-  type Aggregation,
-  type GapFill,
-} from '../../src/domain/measurements/series-request.ts';
+import { AGGREGATIONS, GAP_FILLS, type Aggregation, type GapFill } from '../../src/domain/ports/series-request.ts';
 import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { naiveBuckets, naiveStatistics, type Point } from '../history/naive-history.ts';

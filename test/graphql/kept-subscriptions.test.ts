@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { WorkShares } from '../../src/domain/work-shares.ts';
+import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { memoryOf } from '../../src/graphql/operation/held-memory.ts';
 import type { AdmittedOperation } from '../../src/graphql/operation/operations.ts';
@@ -81,7 +81,7 @@ describe('what subscriptions keep', () => {
   });
 
   test('is of the variables those that it declares, and its text once', async () => {
-    const operations = new Operations(createSchema(null), 'none', new WorkShares());
+    const operations = new Operations(createSchema(null), 'none', new FairScheduler());
     const access = { tokenId: 'token', tenant: 'tenant' };
     const ask = (query: string): Promise<AdmittedOperation> =>
       operations.admit(

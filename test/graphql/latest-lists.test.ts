@@ -4,7 +4,7 @@ import type { Access } from '../../src/domain/access/access.ts';
 import type { Device } from '../../src/domain/entities/device.ts';
 import { History } from '../../src/domain/history/history.ts';
 import type { DeviceInfo, IngestCache } from '../../src/domain/ingest-cache/ingest-cache.ts';
-import type { MeasurementStore } from '../../src/domain/measurements/store.ts';
+import type { MeasurementStore } from '../../src/domain/ports/store.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { narrowed } from '../../src/graphql/live/narrowed.ts';
 import { DeviceValuesResolver } from '../../src/graphql/resolvers/objects/device-values-resolver.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FragmentDefinitionNode, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
 import type { Access } from '../../src/domain/access/access.ts';
-import { WorkShares } from '../../src/domain/work-shares.ts';
+import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { AppError } from '../../src/errors.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { checkLists } from '../../src/graphql/operation/list-limits.ts';
@@ -32,7 +32,7 @@ function refusalOf(query: string, variables: Record<string, unknown> = {}): stri
 async function looksAt(query: string, entries: object): Promise<number> {
   let looks = 0;
   const get = (target: object, key: PropertyKey): unknown => ((looks += 1), Reflect.get(target, key));
-  const operations = new Operations(schema, 'none', new WorkShares());
+  const operations = new Operations(schema, 'none', new FairScheduler());
   const context = new GraphqlContext({ tokenId: 'one' } as Access, '', {} as never, {} as never);
   const admitted = operations.admit({ query, variables: { v: new Proxy(entries, { get }) } }, context);
   await expect(admitted).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });

@@ -1,11 +1,11 @@
 import { GraphQLInt, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
-import { WorkShares } from '../../src/domain/work-shares.ts';
+import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { AppError } from '../../src/errors.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { LoadedMemory } from '../../src/graphql/context/loaded-memory.ts';
-import type { Executed } from '../../src/graphql/operation/equal-queries.ts';
+import type { Executed } from '../../src/graphql/operation/query-coalescing.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 import { type PlannedField } from '../../src/graphql/operation/operation-plan.ts';
 import { executePlanned } from '../../src/graphql/operation/planned-execution.ts';
@@ -42,7 +42,7 @@ function open() {
       little: { type: GraphQLInt, resolve: (_, __, context) => load(context, 1_000, 1) },
     },
   });
-  const operations = new Operations(new GraphQLSchema({ query }), 'none', new WorkShares());
+  const operations = new Operations(new GraphQLSchema({ query }), 'none', new FairScheduler());
   const ask = async (tokenId: string, tenant: string, field: string): Promise<Executed> => {
     const context = new GraphqlContext({ tokenId, tenant } as Access, '', {} as never, {} as never);
     return operations.execute(

@@ -2,7 +2,7 @@ import { EntityFactory } from '@mikro-orm/core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { MemberSchema } from '../../src/domain/entities/member.ts';
 import { UserSchema } from '../../src/domain/entities/user.ts';
-import { uuidV7 } from '../../src/domain/uuid.ts';
+import { uuidV7 } from '../../src/domain/text/uuid.ts';
 import { CREATE, count, create, named, newProduct } from '../support/many-devices.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { openGraphql } from '../support/open-graphql.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { GraphQLInt, GraphQLList, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
-import { WorkShares } from '../../src/domain/work-shares.ts';
+import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { AppError } from '../../src/errors.ts';
 import { MOST_ERRORS } from '../../src/graphql/context/error-bounds.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
@@ -175,7 +175,7 @@ test.each([
   const item = new GraphQLObjectType({ name: 'Item', fields: { value: { type: GraphQLInt, resolve } } });
   const items = { type: new GraphQLList(item), resolve: () => Array.from({ length: MOST_ERRORS + 100 }, () => ({})) };
   const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { items } }) });
-  const operations = new Operations(schema, 'none', new WorkShares());
+  const operations = new Operations(schema, 'none', new FairScheduler());
   const context = new GraphqlContext({ tokenId: 'one' } as Access, '', {} as never, {} as never);
   const { result } = await operations.execute(await operations.admit({ query: '{ items { value } }' }, context));
   const told = code === 'UNAVAILABLE' ? code : 'QUERY_TOO_COMPLEX';
@@ -186,7 +186,7 @@ test.each([
 test.each([1, MOST_ERRORS + 100])(
   'a client that is gone is no database that is away: nobody else is refused for %d fields',
   async (count) => {
-    const shares = new WorkShares();
+    const shares = new FairScheduler();
     const refused = vi.spyOn(shares, 'refuse');
     const gone = new AppError('UNAVAILABLE', 'The client is gone.');
     const resolve = async (_parent: unknown, _args: unknown, context: GraphqlContext): Promise<never> => {

@@ -2,7 +2,7 @@ import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
-import { type Aggregation, AGGREGATIONS } from '../../src/domain/measurements/series-request.ts';
+import { type Aggregation, AGGREGATIONS } from '../../src/domain/ports/series-request.ts';
 import { FIELD_MEANINGS } from '../../src/domain/entities/field.ts';
 import { naiveBuckets, naiveStatistics, type Point } from '../history/naive-history.ts';
 import { seededRandom } from '../support/seeded-random.ts';

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { LoggedRun } from '../../src/domain/calls/logged-run.ts';
 import { runText } from '../../src/domain/calls/run-text.ts';
-import { WorkShares } from '../../src/domain/work-shares.ts';
+import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { AppError } from '../../src/errors.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
@@ -113,7 +113,7 @@ function openOperations() {
     return new Promise(() => {});
   };
   const deps = { recorder: { record }, ingestCache: { device }, users: { signIn }, now: () => 0 };
-  const operations = new Operations(createSchema(deps as unknown as ResolverDeps), 'none', new WorkShares());
+  const operations = new Operations(createSchema(deps as unknown as ResolverDeps), 'none', new FairScheduler());
   const run = async (context: GraphqlContext, query: string, variables = {}) => {
     const { result } = await operations.execute(await operations.admit({ query, variables }, context));
     return result.errors?.[0]?.message ?? result.data;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
-import { WorkShares } from '../../src/domain/work-shares.ts';
+import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 import type { ResolverDeps } from '../../src/graphql/resolvers/resolvers.ts';
@@ -15,7 +15,7 @@ afterEach(() => void vi.useRealTimers());
 
 test('many mutations in one document wait for their turn again when their caller has used its share', async () => {
   const caller = { tokenId: 'many', tenant: 'many' };
-  const shares = new WorkShares();
+  const shares = new FairScheduler();
   let done = 0;
   const run = async (): Promise<string> => {
     done += 1;

@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
-import { LoopTurns } from '../../src/domain/loop-turns.ts';
-import type { Party } from '../../src/domain/party.ts';
-import type { WorkShares } from '../../src/domain/work-shares.ts';
+import { EventLoopQueue } from '../../src/scheduling/event-loop-queue.ts';
+import type { Caller } from '../../src/scheduling/caller.ts';
+import type { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { SocketMessages } from '../../src/graphql/transport/socket-messages.ts';
 
 setFlagsFromString('--expose-gc');
@@ -13,13 +13,13 @@ const collect = runInNewContext('gc') as () => void;
 
 const waiting: (() => void)[] = [];
 
-type Shares = Pick<WorkShares, 'begin' | 'spend'>;
-const PARTY: Party = { tokenId: 't', tenant: 'w' };
+type Shares = Pick<FairScheduler, 'begin' | 'spend'>;
+const PARTY: Caller = { tokenId: 't', tenant: 'w' };
 
 /** A socket that can be paused, and what was received from it by those who never answer. */
 function open(
   shares: Shares = { begin: async () => {}, spend: () => {} },
-  caller: Party | null = PARTY,
+  caller: Caller | null = PARTY,
 ): {
   socket: EventEmitter & { isPaused: boolean };
   received: unknown[];
@@ -40,7 +40,7 @@ function open(
   const received: unknown[] = [];
   new SocketMessages({
     socket: socket as unknown as WebSocket,
-    turns: new LoopTurns(),
+    turns: new EventLoopQueue(),
     shares,
     caller: () => caller,
     hold: () => () => {},

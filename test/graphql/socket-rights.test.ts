@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { MemberSchema } from '../../src/domain/entities/member.ts';
 import { TokenSchema } from '../../src/domain/entities/token.ts';
-import type { CreatedToken } from '../../src/domain/tokens/token-service.ts';
+import type { CreatedToken } from '../../src/domain/accounts/token-service.ts';
 import { noDatabase } from '../../src/errors.ts';
 import type { Operations } from '../../src/graphql/operation/operations.ts';
 import { GraphqlSockets, type GraphqlSocketsDeps } from '../../src/graphql/transport/graphql-sockets.ts';

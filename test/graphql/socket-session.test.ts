@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { BoundedStream } from '../../src/domain/bounded-stream.ts';
-import { LoopTurns } from '../../src/domain/loop-turns.ts';
+import { BoundedStream } from '../../src/scheduling/bounded-stream.ts';
+import { EventLoopQueue } from '../../src/scheduling/event-loop-queue.ts';
 import { LiveStream } from '../../src/graphql/live/live-stream.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import { EventPush } from '../../src/graphql/transport/event-push.ts';
@@ -87,7 +87,7 @@ test('of a reader that reads nothing no more events are answered than its socket
   const push = new EventPush({
     id: '1',
     session,
-    turns: new LoopTurns(),
+    turns: new EventLoopQueue(),
     kept: new UntilIdle(() => {}),
     budget: new WorkBudget(),
     events: new LiveStream(unread, () => ({ of: null, value: () => null })),
@@ -110,7 +110,7 @@ test('of a reader that reads nothing no more events are answered than its socket
 
 test('who has something to send when others have sent for long waits for the next turn of the event loop', async () => {
   await connect();
-  const turns = new LoopTurns();
+  const turns = new EventLoopQueue();
   void turns.run(async () => {
     const end = performance.now() + 25;
     while (performance.now() < end);
@@ -137,7 +137,7 @@ test('who has something to send when others have sent for long waits for the nex
 
 test('an event that fails while those before it wait for their turn is told of, and nobody else hears of it', async () => {
   await connect();
-  const turns = new LoopTurns();
+  const turns = new EventLoopQueue();
   const events = newStream(100);
   for (const item of [1, 2]) events.offer(item);
   const payloads = [
@@ -175,7 +175,7 @@ test('events of a subscription that is over are not answered any more', async ()
   const push = new EventPush({
     id: '1',
     session,
-    turns: new LoopTurns(),
+    turns: new EventLoopQueue(),
     kept: new UntilIdle(() => {}),
     budget,
     events: new LiveStream(events, () => ({ of: null, value: () => null })),

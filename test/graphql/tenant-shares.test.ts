@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Party } from '../../src/domain/party.ts';
-import { WorkShares } from '../../src/domain/work-shares.ts';
+import type { Caller } from '../../src/scheduling/caller.ts';
+import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { pass } from '../support/turned-clock.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -10,13 +10,13 @@ const SECONDS = 6;
 const TOKENS = Array.from({ length: 20 }, (_, at) => ({ tokenId: `token ${at}`, tenant: 'many' }));
 
 /** Who asks in loops, four at once each, for what takes a millisecond of the one processor; which part of the time each had. */
-async function parts(shares: WorkShares, parties: readonly Party[]): Promise<number[]> {
+async function parts(shares: FairScheduler, parties: readonly Caller[]): Promise<number[]> {
   const until = performance.now() + SECONDS * 1000;
   const used = parties.map(() => 0);
   let processor: Promise<void> = Promise.resolve();
   const compute = (): Promise<void> =>
     (processor = processor.then(() => new Promise<void>((resolve) => setTimeout(resolve, 1))));
-  const loop = async (party: Party, at: number): Promise<void> => {
+  const loop = async (party: Caller, at: number): Promise<void> => {
     while (performance.now() < until) {
       await shares.run(party, async () => {
         await compute();
@@ -34,7 +34,7 @@ async function parts(shares: WorkShares, parties: readonly Party[]): Promise<num
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
 test('twenty tokens of a tenant leave the ingest endpoints their part, although each keeps within its burst', async () => {
-  const shares = new WorkShares();
+  const shares = new FairScheduler();
   const recording = async (): Promise<void> => {
     for (let ms = 0; ms < SECONDS * 1000; ms += 20) {
       shares.noteOthers();
@@ -46,20 +46,20 @@ test('twenty tokens of a tenant leave the ingest endpoints their part, although 
 });
 
 test('… and another tenant’s single token more than a sixth', async () => {
-  const [one, ...many] = await parts(new WorkShares(), [{ tokenId: 'one', tenant: 'one' }, ...TOKENS]);
+  const [one, ...many] = await parts(new FairScheduler(), [{ tokenId: 'one', tenant: 'one' }, ...TOKENS]);
   expect(one).toBeGreaterThan(0.19);
   expect(sum(many)).toBeLessThan(0.85);
 });
 
 test('of tokens that have used as little as each other, who has waited longest goes first', async () => {
-  const used = await parts(new WorkShares(), TOKENS);
+  const used = await parts(new FairScheduler(), TOKENS);
   expect(Math.min(...used)).toBeGreaterThan(0.03);
   expect(Math.max(...used)).toBeLessThan(0.07);
 });
 
 test('what one token has used beyond its burst no other of its tenant waits for', async () => {
-  const shares = new WorkShares();
-  const [heavy, light] = TOKENS as [Party, Party];
+  const shares = new FairScheduler();
+  const [heavy, light] = TOKENS as [Caller, Caller];
   for (let ms = 0; ms < 100; ms += 20) {
     shares.noteOthers();
     await pass(20);
@@ -73,7 +73,7 @@ test('what one token has used beyond its burst no other of its tenant waits for'
   expect(began).toBe(from);
 });
 
-const tenantsOf = (count: number): Party[] =>
+const tenantsOf = (count: number): Caller[] =>
   Array.from({ length: count }, (_, at) =>
     TOKENS.map(({ tokenId }) => ({ tokenId: `${tokenId} of ${at}`, tenant: `tenant ${at}` })),
   ).flat();
@@ -85,7 +85,7 @@ test.each([
 ])(
   'eight tenants that begin all the %s work they can leave room for one of which nothing runs',
   async (_, weight, bound) => {
-    const shares = new WorkShares();
+    const shares = new FairScheduler();
     let [running, most] = [0, 0];
     const work = async (): Promise<void> => {
       most = Math.max(most, (running += weight));
@@ -107,9 +107,9 @@ test.each([
 );
 
 test('… and what is dear does not wait until they have no little work any more', async () => {
-  const shares = new WorkShares();
+  const shares = new FairScheduler();
   const until = performance.now() + 10_000;
-  const loop = async (party: Party, at: number): Promise<void> => {
+  const loop = async (party: Caller, at: number): Promise<void> => {
     const ms = 500 + (at % 7) * 100;
     while (performance.now() < until) await shares.run(party, () => new Promise((resolve) => setTimeout(resolve, ms)));
   };
@@ -123,9 +123,9 @@ test('… and what is dear does not wait until they have no little work any more
 });
 
 test('… and not behind all the dear work that each of many tenants waits for, but behind some of each', async () => {
-  const shares = new WorkShares();
+  const shares = new FairScheduler();
   const until = performance.now() + 10_000;
-  const loop = async (party: Party, at: number): Promise<void> => {
+  const loop = async (party: Caller, at: number): Promise<void> => {
     const work = () => new Promise((resolve) => setTimeout(resolve, 300 + (at % 7) * 100));
     while (performance.now() < until) await shares.run(party, work, { dear: true });
   };

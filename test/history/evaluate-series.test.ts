@@ -12,8 +12,8 @@ import {
   type SeriesRequest,
   type SeriesView,
   type StatisticsAnswer,
-} from '../../src/domain/measurements/series-request.ts';
-import type { StoredValue } from '../../src/domain/measurements/store.ts';
+} from '../../src/domain/ports/series-request.ts';
+import type { StoredValue } from '../../src/domain/ports/store.ts';
 import { summarize } from '../../src/domain/measurements/summarize.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { naiveBuckets, naiveStatistics, type Point } from './naive-history.ts';

@@ -11,7 +11,7 @@ import {
   type SeriesRequest,
   type SeriesView,
   type StatisticsAnswer,
-} from '../../src/domain/measurements/series-request.ts';
+} from '../../src/domain/ports/series-request.ts';
 import { summarize } from '../../src/domain/measurements/summarize.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { naiveBuckets, type NaiveMeaning, naiveStatistics } from './naive-history.ts';

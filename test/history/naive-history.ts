@@ -1,5 +1,5 @@
 import type { FieldMeaning } from '../../src/domain/entities/field.ts';
-import type { Aggregation, GapFill } from '../../src/domain/measurements/series-request.ts';
+import type { Aggregation, GapFill } from '../../src/domain/ports/series-request.ts';
 
 /** A value at a time in ms UTC. */
 export interface Point {

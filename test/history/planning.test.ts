@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { History } from '../../src/domain/history/history.ts';
 import { PointBudget } from '../../src/domain/history/point-budget.ts';
-import type { MeasurementStore } from '../../src/domain/measurements/store.ts';
+import type { MeasurementStore } from '../../src/domain/ports/store.ts';
 import { countTurns } from '../support/loop-turns.ts';
 
 const DEVICE = { key: 1, product: { fields: new Map() } } as unknown as Parameters<History['series']>[0];

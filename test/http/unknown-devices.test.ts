@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { EntityManager } from '@mikro-orm/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
-import { writeUnknownCalls } from '../../src/domain/calls/write-unknown-calls.ts';
-import { uuidV7 } from '../../src/domain/uuid.ts';
+import { writeUnknownCalls } from '../../src/domain/receiving/write-unknown-calls.ts';
+import { uuidV7 } from '../../src/domain/text/uuid.ts';
 import { piecesOfServer } from '../support/pieces.ts';
 import { openDomain } from '../support/open-domain.ts';
 import { callsOf, saveDecoder } from '../decoders/webhook-client.ts';

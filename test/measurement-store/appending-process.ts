@@ -1,4 +1,4 @@
-import type { MeasurementStore } from '../../src/domain/measurements/store.ts';
+import type { MeasurementStore } from '../../src/domain/ports/store.ts';
 import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 

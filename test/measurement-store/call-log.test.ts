@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { CallRow, CallStatus } from '../../src/domain/measurements/store.ts';
+import type { CallRow, CallStatus } from '../../src/domain/ports/store.ts';
 import { callRow } from '../support/call-row.ts';
 import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Store } from './open-store.ts';
 

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { NumberSummary } from '../../src/domain/measurements/segment.ts';
-import type { StoredValue } from '../../src/domain/measurements/store.ts';
+import type { StoredValue } from '../../src/domain/ports/store.ts';
 import { summarize } from '../../src/domain/measurements/summarize.ts';
 import { decode, encode, MAX_CHUNK_VALUES, type Part, partsOf } from '../../src/measurement-store/chunks/codec.ts';
 import { CorruptChunk } from '../../src/measurement-store/chunks/corrupt-chunk.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { LONG_AGO } from '../../src/domain/measurements/store.ts';
+import { LONG_AGO } from '../../src/domain/ports/store.ts';
 import { compaction, type Edit, emptyChange } from '../../src/measurement-store/chunks/edit.ts';
 import { planCompaction } from '../../src/measurement-store/chunks/plan-compaction.ts';
 import { openForWriting } from '../../src/measurement-store/sqlite/writer/open-for-writing.ts';

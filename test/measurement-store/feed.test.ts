@@ -1,20 +1,20 @@
 import pg from 'pg';
 import { afterEach, describe, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
-import { Feed } from '../../src/domain/measurements/feed.ts';
-import type { RecordedEvent } from '../../src/domain/measurements/recorded-event.ts';
-import { LONG_AGO, type StoredValue } from '../../src/domain/measurements/store.ts';
-import { Followers } from '../../src/domain/measurements/followers.ts';
-import type { Follower } from '../../src/domain/measurements/live-follower.ts';
-import { newStretch, tellStretch } from '../../src/domain/measurements/stretch.ts';
-import { whoseWork, worksFor } from '../../src/domain/whose-work.ts';
+import { Feed } from '../../src/domain/live/feed.ts';
+import type { RecordedEvent } from '../../src/domain/live/recorded-event.ts';
+import { LONG_AGO, type StoredValue } from '../../src/domain/ports/store.ts';
+import { Subscribers } from '../../src/domain/live/subscribers.ts';
+import type { Follower } from '../../src/domain/live/live-follower.ts';
+import { newStretch, tellStretch } from '../../src/domain/live/log-range.ts';
+import { currentCaller, runAs } from '../../src/scheduling/current-caller.ts';
 import { countTurns } from '../support/loop-turns.ts';
 import { piecesOf } from '../support/pieces.ts';
 import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 const all = (): boolean => true;
 
-/** The same for each seed. */
+/** undefinedTheundefined undefinedsameundefined undefinedforundefined undefinedeachundefined undefinedseedundefined. */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -51,7 +51,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     return feed;
   };
 
-  /** A feed over a store whose reads take 5 ms each, of which it is told. */
+  /** undefinedAundefined undefinedfeedundefined undefinedoverundefined undefinedaundefined undefinedstoreundefined undefinedwhoseundefined undefinedreadsundefined undefinedtakeundefined undefined5undefined undefinedmsundefined undefinedeachundefined, undefinedofundefined undefinedwhichundefined undefineditundefined undefinedisundefined undefinedtoldundefined. */
   const slowFeedOver = (store: Store, onRead: (page: Awaited<ReturnType<Store['recorded']>>) => void): Feed =>
     feedOver({
       position: () => store.position(),
@@ -117,7 +117,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   test('goes on from a cursor, also of an event in the middle of a commit, also after a restart', async () => {
     const { store, feed } = await open();
     const events = await feed.subscribe({ accepts: all });
-    // One commit of three devices.
+    // undefinedOneundefined undefinedcommitundefined undefinedofundefined undefinedthreeundefined undefineddevicesundefined.
     await store.append({ batches: [1, 2, 3].flatMap((key) => receipt(key, [[1, 1000, key]]).batches) });
     await send(store, feed, 4, [[1, 1000, 4]]);
     const got = await take(events, 4);
@@ -147,7 +147,8 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await send(store, feed, 3, [[1, 5000, 'not wanted']]);
     await send(store, feed, 2, [[1, 5000, 'wanted']]);
     await send(store, feed, 1, [[1, 5000, 'of others']]);
-    const ofDevice = (key: number): number[] => Array.from({ length: between }, (_, at) => at).filter((at) => 1 + (at % 3) === key); // prettier-ignore
+    const ofDevice = (key: number): number[] =>
+      Array.from({ length: between }, (_, at) => at).filter((at) => 1 + (at % 3) === key); // undefinedprettierundefined-undefinedignoreundefined
     const valuesOf = (events: RecordedEvent[]): unknown[] => events.flatMap(({ values }) => values);
     expect(valuesOf(await take(resumed, 9))).toEqual([...ofDevice(2), 'wanted']);
     expect(valuesOf(await take(fresh, 1))).toEqual(['wanted']);
@@ -223,7 +224,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     };
     const first = (await slow.next().catch((error: { code: string }) => error.code)) as
       IteratorResult<RecordedEvent> | string;
-    // What lay unread is gone with it: nothing was read before, so it starts anew from the beginning.
+    // undefinedWhatundefined undefinedlayundefined undefinedunreadundefined undefinedisundefined undefinedgoneundefined undefinedwithundefined undefineditundefined: undefinednothingundefined undefinedwasundefined undefinedreadundefined undefinedbeforeundefined, undefinedsoundefined undefineditundefined undefinedstartsundefined undefinedanewundefined undefinedfromundefined undefinedtheundefined undefinedbeginningundefined.
     expect(first).toBe('OVERLOADED');
     const position = dialect === 'sqlite' ? '0' : null;
     if (position !== null) {
@@ -244,7 +245,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     const [{ cursor }] = (await take(first, 1)) as [RecordedEvent];
     for (let at = 2; at <= 4; at += 1) await send(store, feed, 1, [[1, at * 1_000, at]]);
     const subscribe = (at: number, tenant: string) =>
-      // Different ones, so that none is read for another.
+      // undefinedDifferentundefined undefinedonesundefined, undefinedsoundefined undefinedthatundefined undefinednoneundefined undefinedisundefined undefinedreadundefined undefinedforundefined undefinedanotherundefined.
       feed.subscribe({
         accepts: all,
         after: cursor,
@@ -393,7 +394,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     });
     const first = await feed.subscribe({ accepts: all });
     await new Promise((resolve) => setTimeout(resolve, 100));
-    // While one look takes long.
+    // undefinedWhileundefined undefinedoneundefined undefinedlookundefined undefinedtakesundefined undefinedlongundefined.
     const { promise, resolve: goOn } = Promise.withResolvers<void>();
     looks = promise;
     feed.recorded();
@@ -404,7 +405,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     const named = (): ReadonlySet<number> => {
       const keys = new Set([7]);
       const value = (): SetIterator<number> => {
-        // As long as a thousand.
+        // undefinedAsundefined undefinedlongundefined undefinedasundefined undefinedaundefined undefinedthousandundefined.
         if (isNoted) for (const end = performance.now() + 0.3; performance.now() < end;);
         if (isNoted) inTurns.set(turns.turns, (inTurns.get(turns.turns) ?? 0) + 1);
         return keys.values();
@@ -489,11 +490,11 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     const { store, feed } = await open();
     const seen = new Set<string>();
     const party = { tokenId: 'first', tenant: 'first' };
-    const accepts = (): boolean => seen.add(whoseWork().tokenId).size > 0;
-    const events = await worksFor(party, () => feed.subscribe({ accepts, party }));
+    const accepts = (): boolean => seen.add(currentCaller().tokenId).size > 0;
+    const events = await runAs(party, () => feed.subscribe({ accepts, party }));
     await new Promise((resolve) => setTimeout(resolve, 100));
     seen.clear();
-    await worksFor(party, () => send(store, feed, 1, [[1, 1000, 1]]));
+    await runAs(party, () => send(store, feed, 1, [[1, 1000, 1]]));
     await take(events, 1);
     expect([...seen]).toEqual(['']);
     await events.return?.();
@@ -503,7 +504,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     'devices that nobody knows yet are looked up together, %i others being told of them without',
     async (others) => {
       const { store, feed } = await open();
-      // As who watches the status of devices.
+      // undefinedAsundefined undefinedwhoundefined undefinedwatchesundefined undefinedtheundefined undefinedstatusundefined undefinedofundefined undefineddevicesundefined.
       const watching = await Promise.all(
         Array.from({ length: others }, () => feed.subscribe({ accepts: () => false })),
       );
@@ -522,7 +523,9 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
         batches: Array.from({ length: 30 }, (_, at) => receipt(at + 1, [[1, 1000, at]]).batches[0]!),
       });
       feed.recorded();
-      expect((await take(events, 30)).map(({ deviceKey }) => deviceKey)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1)); // prettier-ignore
+      expect((await take(events, 30)).map(({ deviceKey }) => deviceKey)).toEqual(
+        Array.from({ length: 30 }, (_, at) => at + 1),
+      ); // undefinedprettierundefined-undefinedignoreundefined
       expect(most).toBe(30);
       for (const one of [events, ...watching]) await one.return?.();
     },
@@ -558,12 +561,12 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     const events = await feed.subscribe({ accepts: all, deviceKeys: new Set([1]) });
     const count = 1_500;
     let commits = 0;
-    // Whoever resumes at the end of any of the events goes on behind it.
+    // undefinedWhoeverundefined undefinedresumesundefined undefinedatundefined undefinedtheundefined undefinedendundefined undefinedofundefined undefinedanyundefined undefinedofundefined undefinedtheundefined undefinedeventsundefined undefinedgoesundefined undefinedonundefined undefinedbehindundefined undefineditundefined.
     const got: { values: StoredValue[]; cursor: string }[] = [];
     const sending = (async () => {
       for (; commits < count; commits += 1) {
         await store.append(receipt(1, [[1, 1_000 + commits, commits]]));
-        // Told of when a look is long over, as on a busy server.
+        // undefinedToldundefined undefinedofundefined undefinedwhenundefined undefinedaundefined undefinedlookundefined undefinedisundefined undefinedlongundefined undefinedoverundefined, undefinedasundefined undefinedonundefined undefinedaundefined undefinedbusyundefined undefinedserverundefined.
         if (commits % 300 === 299) feed.recorded();
       }
     })();
@@ -587,7 +590,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   test.each([1, 2, 3])('misses nothing and repeats nothing over disconnects while writing, seed %i', async (seed) => {
     const pick = random(seed);
     const { store, feed } = await open();
-    // On PostgreSQL a second node writes too; it says so to nobody.
+    // undefinedOnundefined undefinedPostgreSQLundefined undefinedaundefined undefinedsecondundefined undefinednodeundefined undefinedwritesundefined undefinedtooundefined; undefineditundefined undefinedsaysundefined undefinedsoundefined undefinedtoundefined undefinednobodyundefined.
     const other = dialect === 'postgres' ? await open() : { store, feed };
     const expected = new Map<string, StoredValue>();
     const nothingYet = await feed.subscribe({ accepts: all });
@@ -634,13 +637,13 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await done;
     got.delete('100 1 1');
     expect(Object.fromEntries([...got].sort())).toEqual(Object.fromEntries([...expected].sort()));
-    // A moment that was written again comes whole, the rest once.
+    // undefinedAundefined undefinedmomentundefined undefinedthatundefined undefinedwasundefined undefinedwrittenundefined undefinedagainundefined undefinedcomesundefined undefinedwholeundefined, undefinedtheundefined undefinedrestundefined undefinedonceundefined.
     expect(doubled).toBeLessThan(expected.size / 2);
   });
 });
 
 test('others have their turns while very many who named devices are gone at the same moment', async () => {
-  const followers = new Followers();
+  const followers = new Subscribers();
   const deviceKeys = new Set(Array.from({ length: 1_000 }, (_, key) => key));
   const some = Array.from({ length: 1_000 }, () => ({ deviceKeys, audience: 'one' }) as unknown as Follower);
   const other = { deviceKeys: new Set([7]), audience: 'another' } as unknown as Follower;
@@ -660,7 +663,7 @@ test('on PostgreSQL a commit belongs behind the positions at which it was not do
   const [before, other] = [await store.position(), new pg.Client({ connectionString: database.place })];
   await other.connect();
   await other.query('BEGIN');
-  // It has its place in the order of transactions before those that are done first.
+  // undefinedItundefined undefinedhasundefined undefineditsundefined undefinedplaceundefined undefinedinundefined undefinedtheundefined undefinedorderundefined undefinedofundefined undefinedtransactionsundefined undefinedbeforeundefined undefinedthoseundefined undefinedthatundefined undefinedareundefined undefineddoneundefined undefinedfirstundefined.
   await other.query("INSERT INTO reading (device_key, ts, stored_at, packed) VALUES (2, 1000, 1, '')");
   await store.append(receipt(1, [[1, 1000, 1]]));
   const between = await store.position();
@@ -679,9 +682,9 @@ test('on PostgreSQL a commit belongs behind the positions at which it was not do
 });
 
 test.each([
-  // 30 ms in slices of 5.
+  // undefined30undefined undefinedmsundefined undefinedinundefined undefinedslicesundefined undefinedofundefined undefined5undefined.
   { what: 'one event is handed out to many who want the same', count: 300, takesMs: 0.1, isAwaited: false },
-  // What they do takes some 50 ms.
+  // undefinedWhatundefined undefinedtheyundefined undefineddoundefined undefinedtakesundefined undefinedsomeundefined undefined50undefined undefinedmsundefined.
   { what: 'many who waited for one event read it', count: 5_000, takesMs: 0, isAwaited: true },
 ])('others have their turns while $what', async ({ count, takesMs, isAwaited }) => {
   const turns = countTurns();
@@ -707,8 +710,8 @@ test.each([
 });
 
 /**
- * Until of what other tests have in progress on this server nothing began before the newest reading, but so many that stay
- * open: a position expires when what was in progress at it ends behind what was moved.
+ * undefinedUntilundefined undefinedofundefined undefinedwhatundefined undefinedotherundefined undefinedtestsundefined undefinedhaveundefined undefinedinundefined undefinedprogressundefined undefinedonundefined undefinedthisundefined undefinedserverundefined undefinednothingundefined undefinedbeganundefined undefinedbeforeundefined undefinedtheundefined undefinednewestundefined undefinedreadingundefined, undefinedbutundefined undefinedsoundefined undefinedmanyundefined undefinedthatundefined undefinedstayundefined
+ * undefinedopenundefined: undefinedaundefined undefinedpositionundefined undefinedexpiresundefined undefinedwhenundefined undefinedwhatundefined undefinedwasundefined undefinedinundefined undefinedprogressundefined undefinedatundefined undefineditundefined undefinedendsundefined undefinedbehindundefined undefinedwhatundefined undefinedwasundefined undefinedmovedundefined.
  */
 async function settled(database: OpenDatabase, open = '0'): Promise<void> {
   const inProgress = `SELECT count(*) AS n FROM pg_snapshot_xip(pg_current_snapshot()) AS late (id)
@@ -719,7 +722,7 @@ async function settled(database: OpenDatabase, open = '0'): Promise<void> {
 test('on PostgreSQL a transaction of somebody else that stays open expires no position, nor does its end', async () => {
   const database = await openDatabase('postgres');
   const store = await database.openStore();
-  // As one in any database of the server.
+  // undefinedAsundefined undefinedoneundefined undefinedinundefined undefinedanyundefined undefineddatabaseundefined undefinedofundefined undefinedtheundefined undefinedserverundefined.
   const other = new pg.Client({ connectionString: database.place });
   await other.connect();
   await other.query('BEGIN');
@@ -773,7 +776,7 @@ test('on PostgreSQL who subscribes after a failover follows from then on, though
   const store = await database.openStore();
   await settled(database);
   const position = await store.position();
-  // Of the timeline before.
+  // undefinedOfundefined undefinedtheundefined undefinedtimelineundefined undefinedbeforeundefined.
   let known = position.replace(/\w{8}$/, 'FFFFFFFF');
   const feed = new Feed({
     store: { position: () => Promise.resolve(known), recorded: (query) => store.recorded(query) },

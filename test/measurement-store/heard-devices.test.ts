@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Batch } from '../../src/domain/measurements/store.ts';
+import type { Batch } from '../../src/domain/ports/store.ts';
 import { HeardDevices } from '../../src/measurement-store/postgres/heard-devices.ts';
 import { cutConnections, type OpenDatabase, openDatabase, receipt, type Store } from './open-store.ts';
 

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { pause } from '../../src/domain/pause.ts';
+import { pause } from '../../src/scheduling/pause.ts';
 import { Lanes } from '../../src/measurement-store/sqlite/reader/lanes.ts';
 import type { SqliteReader } from '../../src/measurement-store/sqlite/reader/sqlite-reader.ts';
 import { openDatabase, type OpenDatabase, receipt, type Store } from './open-store.ts';

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import type { SeriesRequest, SeriesView } from '../../src/domain/measurements/series-request.ts';
+import type { SeriesRequest, SeriesView } from '../../src/domain/ports/series-request.ts';
 import type { Page } from '../../src/measurement-store/chunks/page.ts';
 import type { Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
 import { encode } from '../../src/measurement-store/chunks/codec.ts';

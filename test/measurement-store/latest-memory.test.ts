@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { StoredValue } from '../../src/domain/measurements/store.ts';
+import type { StoredValue } from '../../src/domain/ports/store.ts';
 import { LatestMemory } from '../../src/measurement-store/chunks/latest-memory.ts';
 import { latestSlice } from '../../src/measurement-store/chunks/latest-values.ts';
 import { SearchSlice } from '../../src/measurement-store/chunks/search-slice.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { LatestQuery } from '../../src/domain/measurements/store.ts';
-import { worksFor } from '../../src/domain/whose-work.ts';
+import type { LatestQuery } from '../../src/domain/ports/store.ts';
+import { runAs } from '../../src/scheduling/current-caller.ts';
 import type { CommittedSince, Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
 import { latestRows } from '../../src/measurement-store/chunks/latest-columns.ts';
 import { LatestSearches } from '../../src/measurement-store/latest-searches.ts';
@@ -244,7 +244,7 @@ describe('searches for newest values at the same time', () => {
       ...limits,
     );
     const search = (tenant: string, deviceKey: number, spend?: (ms: number) => void): Promise<unknown> =>
-      worksFor({ tokenId: tenant, tenant }, () => searches.latest([{ deviceKey, fieldKeys: [1] }], spend));
+      runAs({ tokenId: tenant, tenant }, () => searches.latest([{ deviceKey, fieldKeys: [1] }], spend));
     return { asked, search };
   }
 

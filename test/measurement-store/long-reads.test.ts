@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pause } from '../../src/domain/pause.ts';
+import { pause } from '../../src/scheduling/pause.ts';
 import { PointBudget } from '../../src/domain/history/point-budget.ts';
 import { SeriesReader, type ViewRequest, type ViewResult } from '../../src/domain/history/series-reader.ts';
 import { openPool } from '../../src/measurement-store/postgres/postgres-connection.ts';

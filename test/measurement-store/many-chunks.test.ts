@@ -7,8 +7,8 @@ import {
   type SeriesRequest,
   type SeriesView,
   type StatisticsAnswer,
-} from '../../src/domain/measurements/series-request.ts';
-import type { StoredValue } from '../../src/domain/measurements/store.ts';
+} from '../../src/domain/ports/series-request.ts';
+import type { StoredValue } from '../../src/domain/ports/store.ts';
 import { naiveBuckets, naiveStatistics, type Point } from '../history/naive-history.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { partsOf } from '../../src/measurement-store/chunks/codec.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PointsAnswer } from '../../src/domain/measurements/series-request.ts';
-import type { StoredValue } from '../../src/domain/measurements/store.ts';
+import type { PointsAnswer } from '../../src/domain/ports/series-request.ts';
+import type { StoredValue } from '../../src/domain/ports/store.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
 

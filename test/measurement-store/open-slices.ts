@@ -1,4 +1,4 @@
-import type { LatestQuery } from '../../src/domain/measurements/store.ts';
+import type { LatestQuery } from '../../src/domain/ports/store.ts';
 import { LatestMemory } from '../../src/measurement-store/chunks/latest-memory.ts';
 import { type LatestAnswer, latestOfMany } from '../../src/measurement-store/chunks/reader-job.ts';
 import type { SearchProgress } from '../../src/measurement-store/chunks/search-memory.ts';

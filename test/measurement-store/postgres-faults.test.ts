@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { pause } from '../../src/domain/pause.ts';
-import { worksFor } from '../../src/domain/whose-work.ts';
-import type { SeriesRequest } from '../../src/domain/measurements/series-request.ts';
+import { pause } from '../../src/scheduling/pause.ts';
+import { runAs } from '../../src/scheduling/current-caller.ts';
+import type { SeriesRequest } from '../../src/domain/ports/series-request.ts';
 import { encode } from '../../src/measurement-store/chunks/codec.ts';
 import { LatestMemory } from '../../src/measurement-store/chunks/latest-memory.ts';
 import { openPool } from '../../src/measurement-store/postgres/postgres-connection.ts';
@@ -40,11 +40,11 @@ describe('the PostgreSQL store', () => {
     let ended = 0;
     const range = { deviceKey: 1, fieldKeys: [1], from: 5, to: 9, dryRun: false };
     const remove = (): Promise<unknown> => store.remove({ ...range, from: 1 }).finally(() => (ended += 1));
-    const waiting = worksFor(crowd!, () => Promise.allSettled(Array.from({ length: 40 }, remove)));
+    const waiting = runAs(crowd!, () => Promise.allSettled(Array.from({ length: 40 }, remove)));
     try {
       const locks = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND NOT granted`;
       await expect.poll(async () => (await database.sql(locks)).length).toBeGreaterThan(11);
-      expect(await worksFor(other!, () => store.remove(range))).toBe(0);
+      expect(await runAs(other!, () => store.remove(range))).toBe(0);
       expect(ended).toBe(0);
     } finally {
       client.release(true);

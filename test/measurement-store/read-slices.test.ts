@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { SeriesRequest } from '../../src/domain/measurements/series-request.ts';
+import type { SeriesRequest } from '../../src/domain/ports/series-request.ts';
 import { type Change, type Edit, expiry } from '../../src/measurement-store/chunks/edit.ts';
 import { planExpiry } from '../../src/measurement-store/chunks/plan-expiry.ts';
 import { readSeries } from '../../src/measurement-store/chunks/read-series.ts';

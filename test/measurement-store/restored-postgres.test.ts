@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
-import { Feed } from '../../src/domain/measurements/feed.ts';
-import type { RecordedEvent } from '../../src/domain/measurements/recorded-event.ts';
+import { Feed } from '../../src/domain/live/feed.ts';
+import type { RecordedEvent } from '../../src/domain/live/recorded-event.ts';
 import { everything, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 const AHEAD = 1_000;

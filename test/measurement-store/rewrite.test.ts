@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { DeviceRemoval, Rewrite } from '../../src/domain/measurements/store.ts';
+import type { DeviceRemoval, Rewrite } from '../../src/domain/ports/store.ts';
 import { callRow } from '../support/call-row.ts';
 import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
 

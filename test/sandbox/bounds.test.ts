@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { pause } from '../../src/domain/pause.ts';
+import { pause } from '../../src/scheduling/pause.ts';
 import { FRAME, FrameReader } from '../../src/sandbox/frames.ts';
-import { JobIntake } from '../../src/sandbox/job-intake.ts';
+import { JobAdmission } from '../../src/sandbox/job-admission.ts';
 import { guiltyOf } from '../../src/sandbox/penalties.ts';
 import type { PoolJob } from '../../src/sandbox/pool-job.ts';
 import { ProcessKnowledge } from '../../src/sandbox/process-knowledge.ts';
@@ -13,14 +13,14 @@ import { childrenWith } from '../support/processor-time.ts';
 import { GOOD, jobOf, telling, outputOf, startPool, valueOf, webhookInput } from './pool.ts';
 
 const settle = { resolve: () => {}, reject: () => {} };
-function jobFrom(intake: JobIntake, source: string, productId = 'p'): PoolJob {
+function jobFrom(intake: JobAdmission, source: string, productId = 'p'): PoolJob {
   const job = jobOf(source, { productId });
   return intake.runOf(job, intake.admit(job), null, settle);
 }
 
 describe('what is kept in the server', () => {
   test('of sources are the latest 32 million characters', () => {
-    const intake = new JobIntake(2_000);
+    const intake = new JobAdmission(2_000);
     const large = (n: number): string => `/* ${n} */${' '.repeat(1_000_000)}`;
     const first = jobFrom(intake, large(0)).source;
     for (let n = 1; n < 20; n += 1) jobFrom(intake, large(n));
@@ -88,7 +88,7 @@ describe('what a decoder process is told to keep', () => {
   };
 
   test('of sources is bounded: the one that was used longest ago is dropped', () => {
-    const intake = new JobIntake(2_000);
+    const intake = new JobAdmission(2_000);
     const knowledge = new ProcessKnowledge();
     const large = (n: number): PoolJob => jobFrom(intake, `/* ${n} */${' '.repeat(6_000_000)}`);
     expect(framesOf(knowledge, large(0))).toEqual([FRAME.SOURCE]);
@@ -100,7 +100,7 @@ describe('what a decoder process is told to keep', () => {
   });
 
   test('of serial numbers too', () => {
-    const intake = new JobIntake(2_000);
+    const intake = new JobAdmission(2_000);
     const knowledge = new ProcessKnowledge();
     const pieces = [Buffer.alloc(10 << 20, 's'), Buffer.alloc(5 << 20, 's')];
     const using = (productId: string): PoolJob => ({

@@ -1,5 +1,5 @@
-import type { CallRow } from '../../src/domain/measurements/store.ts';
-import { uuidV7 } from '../../src/domain/uuid.ts';
+import type { CallRow } from '../../src/domain/ports/store.ts';
+import { uuidV7 } from '../../src/domain/text/uuid.ts';
 
 /** A logged call as the store has it: one that no decoder ran on, unless `more` says otherwise. */
 export function callRow(productKey: number, receivedAt: number, more: Partial<CallRow> = {}): CallRow {

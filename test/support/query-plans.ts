@@ -1,6 +1,6 @@
 import { EntityManager } from '@mikro-orm/sql';
 import { vi } from 'vitest';
-import type { Database } from '../../src/domain/database.ts';
+import type { Database } from '../../src/domain/ports/database.ts';
 
 /** The steps by which SQLite answers the statements that the work sends, such as `SEARCH d USING INDEX … (product_key=?)`. */
 export async function planSteps(database: Database, work: () => Promise<unknown>): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CallStatus } from '../../src/domain/measurements/store.ts';
+import type { CallStatus } from '../../src/domain/ports/store.ts';
 import { callRow } from '../support/call-row.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { LONG_AGO } from '../../src/domain/measurements/store.ts';
+import { LONG_AGO } from '../../src/domain/ports/store.ts';
 import {
   DIALECTS,
   type OpenDatabase,

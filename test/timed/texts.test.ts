@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parametersIn } from '../../src/domain/form-text.ts';
+import { parametersIn } from '../../src/domain/text/form-text.ts';
 import { credentialsIn, secretMask } from '../../src/domain/decoders/call-secrets.ts';
 import { runText } from '../../src/domain/calls/run-text.ts';
 import { CsvReader } from '../../src/domain/transfer/csv-reader.ts';

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/sql';
 import { notFound } from '../../errors.ts';
 import type { Access, DevicePlace } from './access.ts';
 import type { TokenScope } from '../entities/token.ts';
-import { giveWay } from '../give-way.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 
 const SLICE = 500;
@@ -54,7 +54,7 @@ export async function findDeviceKeys(
       if (device === undefined) throw notFound('device', ids[at + index]!);
       access.requireDevice(device, scope);
     }
-    await giveWay();
+    await yieldToEventLoop();
   }
   return [...found.values()];
 }

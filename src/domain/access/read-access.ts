@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Role } from '../entities/member.ts';
 import type { TokenKind, TokenScope } from '../entities/token.ts';
-import { placeholders } from '../long-columns.ts';
+import { placeholders } from '../sql/long-columns.ts';
 import { Access, type AccessInit, scopesOfRole } from './access.ts';
 
 /** A token as it is kept, with what its user is in each workspace. */

@@ -1,14 +1,14 @@
 import type { Access } from '../access/access.ts';
 import { underAudit } from '../access/audit-trail.ts';
-import type { Database } from '../database.ts';
-import { deleteInSlices } from '../delete-in-slices.ts';
-import { giveWay } from '../give-way.ts';
+import type { Database } from '../ports/database.ts';
+import { deleteInSlices } from '../sql/delete-in-slices.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { type AuditEntry, AuditEntrySchema } from '../entities/audit-entry.ts';
-import { LruMap } from '../lru-map.ts';
-import { type Page, pageOf } from '../page.ts';
-import { type Party, SERVER } from '../party.ts';
+import { LruMap } from '../../scheduling/lru-map.ts';
+import { type Page, pageOf } from '../sql/page.ts';
+import { type Caller, SERVER } from '../../scheduling/caller.ts';
 import type { SweptHistory } from '../plans/sweep-retention.ts';
-import { uuidV7 } from '../uuid.ts';
+import { uuidV7 } from '../text/uuid.ts';
 import { AUDITED } from './audited-operations.ts';
 import { AuditedDatabase, OperationTrail } from './audited-database.ts';
 
@@ -148,7 +148,7 @@ export class AuditLog {
       yield last === undefined ? rest : { ...rest, $gte: last.id };
       if (last === undefined) return;
       rest = behind(last.id);
-      await giveWay();
+      await yieldToEventLoop();
     }
   }
 
@@ -162,12 +162,12 @@ export class AuditLog {
       if (next?.log == null || isStopping()) return;
       log = next.log;
       await this.#forgetOldest(log);
-      await giveWay();
+      await yieldToEventLoop();
     }
   }
 
   /** Who writes very many waits for it: until the next sweep there may come millions, which every list goes through. */
-  async #makeRoom(log: string | null, party: Party): Promise<void> {
+  async #makeRoom(log: string | null, party: Caller): Promise<void> {
     const added = (this.#added.get(log ?? '') ?? 0) + 1;
     this.#added.set(log ?? '', added % ROOM_FOR);
     if (added < ROOM_FOR) return;
@@ -175,7 +175,7 @@ export class AuditLog {
     await this.#forgetOldest(log, party).catch(() => {});
   }
 
-  async #forgetOldest(log: string | null, party?: Party): Promise<void> {
+  async #forgetOldest(log: string | null, party?: Caller): Promise<void> {
     const options = { orderBy: { id: 'desc' }, offset: MAX_AUDIT_ENTRIES - 1, limit: 1, fields: ['id'] } as const;
     const [oldest] = await this.#bare.read().find(AuditEntrySchema, { workspaceId: log }, options);
     if (oldest === undefined) return;

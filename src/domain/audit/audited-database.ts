@@ -4,11 +4,11 @@ import type { Access } from '../access/access.ts';
 import { type AuditTrail, currentTrail } from '../access/audit-trail.ts';
 import { readAccess } from '../access/read-access.ts';
 import { whoIs } from '../access/who-is.ts';
-import type { Database, Dialect } from '../database.ts';
-import type { Party } from '../party.ts';
-import type { SharedTime } from '../shared-time.ts';
+import type { Database, Dialect } from '../ports/database.ts';
+import type { Caller } from '../../scheduling/caller.ts';
+import type { SharedTime } from '../../scheduling/shared-time.ts';
 import { AuditEntrySchema } from '../entities/audit-entry.ts';
-import { uuidV7 } from '../uuid.ts';
+import { uuidV7 } from '../text/uuid.ts';
 import { AUDITED } from './audited-operations.ts';
 import { toldArguments } from './told-arguments.ts';
 
@@ -57,7 +57,7 @@ export class AuditedDatabase implements Database {
     return this.#bare.read();
   }
 
-  async write<T>(work: (em: EntityManager) => Promise<T>, party?: Party): Promise<T> {
+  async write<T>(work: (em: EntityManager) => Promise<T>, party?: Caller): Promise<T> {
     const trail = currentTrail();
     if (!(trail instanceof OperationTrail)) return this.#bare.write(work, party);
     if (trail.settled) return this.#bare.write(work, trail.access);

@@ -1,20 +1,20 @@
 import { AppError } from '../../errors.ts';
-import { BoundedStream, type LiveQueue } from '../bounded-stream.ts';
-import type { Cluster } from '../cluster.ts';
-import { eachInTurns, nextTurn, Slices } from '../give-way.ts';
+import { BoundedStream, type LiveQueue } from '../../scheduling/bounded-stream.ts';
+import type { Cluster } from '../ports/cluster.ts';
+import { eachInTurns, nextTurn, Slices } from '../../scheduling/yield-to-event-loop.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { CallCount, CallQuery, CallRow, CallStatus, MeasurementStore } from '../measurements/store.ts';
-import { NOBODY, type Party } from '../party.ts';
-import { Pieces } from '../pieces.ts';
-import { PagePlaces } from '../read-ahead.ts';
-import { SharedLoads } from '../shared-loads.ts';
-import type { Turns } from '../turns.ts';
-import { UnreadMemory } from '../unread-memory.ts';
-import { worksFor } from '../whose-work.ts';
+import type { CallCount, CallQuery, CallRow, CallStatus, MeasurementStore } from '../ports/store.ts';
+import { NOBODY, type Caller } from '../../scheduling/caller.ts';
+import { BackgroundLane } from '../../scheduling/background-lane.ts';
+import { PrefetchCredits } from '../../scheduling/prefetch.ts';
+import { SingleFlight } from '../../scheduling/single-flight.ts';
+import type { Turns } from '../../scheduling/turns.ts';
+import { BacklogMemory } from '../../scheduling/backlog-memory.ts';
+import { runAs } from '../../scheduling/current-caller.ts';
 import { LoggedCall } from './logged-call.ts';
 import { JustRead } from './just-read.ts';
 import { charactersOf, Listeners, type ToldCall } from './listeners.ts';
-import { LoggedThenLive, type LogPage } from './logged-then-live.ts';
+import { ReplayThenLive, type LogPage } from './replay-then-live.ts';
 
 /** The threads that read them read charts, too: so many pages at a time, one of a tenant; of one token so many wait. */
 const PAGES_AT_ONCE = 2;
@@ -32,7 +32,7 @@ const FAILS_MS = 0.05;
 
 /** Who reads the log, in whose turns. */
 interface CallReader {
-  party: Party;
+  party: Caller;
   turns: Turns;
 }
 
@@ -49,11 +49,11 @@ export interface LiveCallChoice {
 export class CallFeed {
   readonly #cluster: Cluster;
   readonly #store: MeasurementStore;
-  readonly #counts = new SharedLoads<CallCount>();
-  readonly #loads = new SharedLoads<LogPage>();
-  readonly #reading = new Pieces({ atOnce: PAGES_AT_ONCE, maxWaiting: MAX_WAITING });
-  readonly #places = new PagePlaces();
-  readonly #unread = new UnreadMemory();
+  readonly #counts = new SingleFlight<CallCount>();
+  readonly #loads = new SingleFlight<LogPage>();
+  readonly #reading = new BackgroundLane({ atOnce: PAGES_AT_ONCE, maxWaiting: MAX_WAITING });
+  readonly #places = new PrefetchCredits();
+  readonly #unread = new BacklogMemory();
   readonly #missed = new AppError('UNAVAILABLE', 'Calls were missed; subscribe again and read `calls`.');
   #failed: { at: number; error: unknown } | null = null;
   /** By the product's id. */
@@ -115,7 +115,7 @@ export class CallFeed {
       const before = await this.#counts.of(keyOf(reader, told, count), () =>
         this.#inLine(reader, () => this.#store.countCalls(count)),
       );
-      return new LoggedThenLive({
+      return new ReplayThenLive({
         live: stream,
         justRead: read,
         upTo: before.first,
@@ -189,7 +189,7 @@ export class CallFeed {
   #fail(missed: readonly Listeners[]): void {
     for (const listeners of missed) this.#forget(listeners);
     const failed = missed.flatMap((listeners) => listeners.end());
-    void worksFor(NOBODY, () => eachInTurns(failed, (stream) => stream.fail(this.#missed), FAILS_MS));
+    void runAs(NOBODY, () => eachInTurns(failed, (stream) => stream.fail(this.#missed), FAILS_MS));
   }
 
   #forget(listeners: Listeners): void {

@@ -1,14 +1,14 @@
 import { notFound } from '../../errors.ts';
-import type { CallCount, CallFilter, CallQuery, CallStatus, MeasurementStore } from '../measurements/store.ts';
-import type { LiveQueue } from '../bounded-stream.ts';
-import { type Page, pageOf } from '../page.ts';
+import type { CallCount, CallFilter, CallQuery, CallStatus, MeasurementStore } from '../ports/store.ts';
+import type { LiveQueue } from '../../scheduling/bounded-stream.ts';
+import { type Page, pageOf } from '../sql/page.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import { isUuid } from '../uuid.ts';
+import { isUuid } from '../text/uuid.ts';
 import type { Access } from '../access/access.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { CallFeed, LiveCallChoice } from './call-feed.ts';
-import { Pieces } from '../pieces.ts';
-import type { WorkShares } from '../work-shares.ts';
+import { BackgroundLane } from '../../scheduling/background-lane.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { LoggedCall } from './logged-call.ts';
 
 /** Which calls of a log; what is left out does not narrow. */
@@ -23,7 +23,7 @@ interface CallLogDeps {
   ingestCache: IngestCache;
   store: Pick<MeasurementStore, 'calls' | 'countCalls' | 'call'>;
   feed: CallFeed;
-  shares: Pick<WorkShares, 'spend' | 'turnsOf'>;
+  shares: Pick<FairScheduler, 'spend' | 'turnsOf'>;
 }
 
 /** Counting so many takes a few milliseconds; of one token so many slices wait. */
@@ -34,9 +34,9 @@ export class CallLog {
   readonly #ingestCache: IngestCache;
   readonly #store: CallLogDeps['store'];
   readonly #feed: CallFeed;
-  readonly #shares: Pick<WorkShares, 'spend' | 'turnsOf'>;
+  readonly #shares: Pick<FairScheduler, 'spend' | 'turnsOf'>;
   /** Of all callers one slice at a time, tenants in turns: the threads that count them also read charts. */
-  readonly #counting = new Pieces({ atOnce: 1, maxWaiting: MAX_WAITING });
+  readonly #counting = new BackgroundLane({ atOnce: 1, maxWaiting: MAX_WAITING });
 
   constructor({ ingestCache, store, feed, shares }: CallLogDeps) {
     this.#ingestCache = ingestCache;

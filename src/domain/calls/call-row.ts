@@ -1,8 +1,8 @@
 import type { CallOutcome } from '../decoders/call-runner.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
-import type { CallRow } from '../measurements/store.ts';
+import type { CallRow } from '../ports/store.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import { uuidV7 } from '../uuid.ts';
+import { uuidV7 } from '../text/uuid.ts';
 import { credentialsIn, secretMask, type TextMask } from '../decoders/call-secrets.ts';
 import { maskedHeaders } from '../decoders/masked-headers.ts';
 import { reasonText, runText } from './run-text.ts';

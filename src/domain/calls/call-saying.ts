@@ -1,6 +1,6 @@
 import type { CallOutcome } from '../decoders/call-runner.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { CallRow } from '../measurements/store.ts';
+import type { CallRow } from '../ports/store.ts';
 import type { CallSaying } from './replayed-values.ts';
 import { type StoredKey, storedKeys, storedText } from './stored-values.ts';
 

@@ -1,9 +1,9 @@
 import { badInput } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
-import { giveWay } from '../give-way.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
-import type { Page } from '../page.ts';
+import type { Page } from '../sql/page.ts';
 import type { CallLog, LogFilter } from './call-log.ts';
 import type { LoggedCall } from './logged-call.ts';
 
@@ -97,7 +97,7 @@ export class CallSearch {
       turn += characters;
       if (turn < CHARACTERS_A_TURN) return;
       turn = 0;
-      await giveWay();
+      await yieldToEventLoop();
     };
     const fitting: (LoggedCall | null)[] = [];
     for (const call of calls) {

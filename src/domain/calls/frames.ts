@@ -1,4 +1,4 @@
-import { LruMap } from '../lru-map.ts';
+import { LruMap } from '../../scheduling/lru-map.ts';
 
 /** Within this time the same frame is a copy, in ms. */
 export const FRAME_WINDOW_MS = 600_000;

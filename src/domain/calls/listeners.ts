@@ -1,7 +1,7 @@
-import type { BoundedStream } from '../bounded-stream.ts';
-import type { Slices } from '../give-way.ts';
+import type { BoundedStream } from '../../scheduling/bounded-stream.ts';
+import type { Slices } from '../../scheduling/yield-to-event-loop.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import { type CallRow, textLengthOf } from '../measurements/store.ts';
+import { type CallRow, textLengthOf } from '../ports/store.ts';
 import type { LoggedCall } from './logged-call.ts';
 
 /** What of a product's calls may wait to be told: those of a flush, and of some seconds to thousands. */

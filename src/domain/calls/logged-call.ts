@@ -1,4 +1,4 @@
-import type { CallRow, CallStatus } from '../measurements/store.ts';
+import type { CallRow, CallStatus } from '../ports/store.ts';
 import { LoggedRun } from './logged-run.ts';
 import { reasonIn } from './run-text.ts';
 

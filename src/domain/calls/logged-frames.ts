@@ -1,7 +1,7 @@
 import { requestOfCall } from '../decoders/decoder-request.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import { LruMap } from '../lru-map.ts';
-import type { CallRow, MeasurementStore } from '../measurements/store.ts';
+import { LruMap } from '../../scheduling/lru-map.ts';
+import type { CallRow, MeasurementStore } from '../ports/store.ts';
 import { frameDigest } from '../networks/frame.ts';
 import { networkOfPath, readNetworkCall } from '../networks/network-call.ts';
 import { FRAME_WINDOW_MS, type FrameClaim, type Frames } from './frames.ts';

@@ -1,6 +1,6 @@
 import { shownOutput } from '../decoders/decoder-output.ts';
 import type { DecoderRun, EntryOutcome, RunFailure } from '../decoders/decoder-run.ts';
-import type { WebhookAnswer } from '../webhook-answer.ts';
+import type { WebhookAnswer } from '../entities/webhook-answer.ts';
 import { runParts } from './run-text.ts';
 
 /**

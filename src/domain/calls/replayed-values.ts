@@ -1,12 +1,5 @@
-import { LruMap } from '../lru-map.ts';
-import type {
-  Batch,
-  DeviceKeys,
-  DeviceRemoval,
-  MeasurementStore,
-  SharedValue,
-  StoredValue,
-} from '../measurements/store.ts';
+import { LruMap } from '../../scheduling/lru-map.ts';
+import type { Batch, DeviceKeys, DeviceRemoval, MeasurementStore, SharedValue, StoredValue } from '../ports/store.ts';
 import { isStoredValue, type StoredKey } from './stored-values.ts';
 
 /** How many values, each counted once however many calls of the replay have it: against what was there before. */

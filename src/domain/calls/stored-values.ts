@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Batch, StoredValue } from '../measurements/store.ts';
+import type { Batch, StoredValue } from '../ports/store.ts';
 
 /** A value that a call stored; of a long text its fingerprint. Times in ms UTC. */
 export interface StoredKey {

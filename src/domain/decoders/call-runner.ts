@@ -3,7 +3,7 @@ import { badInput } from '../../errors.ts';
 import { networkOfPath, readNetworkCall, wrongDoor } from '../networks/network-call.ts';
 import type { Network, NetworkEvent } from '../networks/network-event.ts';
 import type { DeviceBatch } from '../measurements/recorder.ts';
-import type { CallStatus } from '../measurements/store.ts';
+import type { CallStatus } from '../ports/store.ts';
 import type { History } from '../history/history.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { DecoderEngine, DecoderEntryPoint, DecoderFailure, DecoderJob, DecoderResult } from './decoder-engine.ts';
@@ -11,14 +11,14 @@ import { messageToRun } from './network-message.ts';
 import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.ts';
 import { LookedUpValues } from './looked-up-values.ts';
 import { type DecoderRequest, isForm, webhookInput } from './decoder-request.ts';
-import { giveWay } from '../give-way.ts';
-import { heldTurns } from '../held-turns.ts';
-import { HeldWork } from '../held-work.ts';
-import { Lines } from '../lines.ts';
-import { LoopTurns } from '../loop-turns.ts';
-import { worksFor } from '../whose-work.ts';
-import type { Senders } from '../senders.ts';
-import type { WebhookAnswer } from '../webhook-answer.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import { heldTurns } from '../../scheduling/penalty-turns.ts';
+import { PenaltyBucket } from '../../scheduling/penalty-bucket.ts';
+import { KeyedSemaphore } from '../../scheduling/keyed-semaphore.ts';
+import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import { runAs } from '../../scheduling/current-caller.ts';
+import type { ActiveTenants } from '../../scheduling/active-tenants.ts';
+import type { WebhookAnswer } from '../entities/webhook-answer.ts';
 import type { Ahead } from '../times/ahead.ts';
 import type { EntryJudge, Judged } from './entry-judge.ts';
 import type { FinishedRun } from './finished-run.ts';
@@ -82,7 +82,7 @@ interface CallRunnerDeps {
   ingestCache: IngestCache;
   history: History;
   judge: EntryJudge;
-  senders: Senders;
+  senders: ActiveTenants;
 }
 
 /**
@@ -93,17 +93,17 @@ interface CallRunnerDeps {
 export class CallRunner {
   readonly #deps: CallRunnerDeps;
   readonly #lookedUp: LookedUpValues;
-  readonly #forms = new LoopTurns(PIECE_MS);
+  readonly #forms = new EventLoopQueue(PIECE_MS);
   /** Apart from forms, which would wait for the database with them. */
-  readonly #serials = new LoopTurns(PIECE_MS);
-  readonly #held: HeldWork;
+  readonly #serials = new EventLoopQueue(PIECE_MS);
+  readonly #held: PenaltyBucket;
   /** Of a workspace the serial numbers of one product are read at a time: they have up to 16 MiB. */
-  readonly #reading = new Lines({ atOnce: 1, most: Infinity });
+  readonly #reading = new KeyedSemaphore({ atOnce: 1, most: Infinity });
 
   constructor(deps: CallRunnerDeps) {
     this.#deps = deps;
     this.#lookedUp = new LookedUpValues(deps);
-    this.#held = new HeldWork(deps.senders, FORMS);
+    this.#held = new PenaltyBucket(deps.senders, FORMS);
   }
 
   async run(call: CallToRun): Promise<CallOutcome> {
@@ -133,7 +133,7 @@ export class CallRunner {
     const [source, tenant] = [sourceOf(call), call.product.workspaceId];
     const isLong = request.body.length > LONG_FORM && isForm(request);
     const turns = isLong ? heldTurns(this.#held, this.#forms, { tenant, source, ms: PIECE_MS }) : this.#forms;
-    return worksFor({ tokenId: source, tenant }, () => webhookInput(request, turns));
+    return runAs({ tokenId: source, tenant }, () => webhookInput(request, turns));
   }
 
   async #runNative(call: CallToRun, network: Network, device: DeviceInfo | null): Promise<CallOutcome> {
@@ -292,7 +292,7 @@ const LONG_OUTPUT = 131_072;
 
 /** Others have their turn between what was done with an output and what is next, when it is long. */
 export async function afterLong(output: string | null): Promise<void> {
-  if (output !== null && output.length > LONG_OUTPUT) await giveWay();
+  if (output !== null && output.length > LONG_OUTPUT) await yieldToEventLoop();
 }
 
 /** The same as the outcome of one call among many. */

@@ -1,13 +1,13 @@
-import type { Database } from '../database.ts';
+import type { Database } from '../ports/database.ts';
 import { AppError, badInput, conflict, notFound } from '../../errors.ts';
-import { checkJsonDocument } from '../json-document.ts';
-import { giveWay } from '../give-way.ts';
+import { checkJsonDocument } from '../text/json-document.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { lockProduct } from '../access/find-product.ts';
-import { checkText } from '../text.ts';
+import { checkText } from '../text/text.ts';
 import type { Access } from '../access/access.ts';
 import type { TokenScope } from '../entities/token.ts';
-import { uuidV7 } from '../uuid.ts';
+import { uuidV7 } from '../text/uuid.ts';
 import type { CallRunner } from './call-runner.ts';
 import { type DecoderExample, DecoderExampleSchema } from '../entities/decoder-example.ts';
 import type { DecoderRequestInput } from './decoder-request.ts';
@@ -96,7 +96,7 @@ export class DecoderExamples {
   async run(access: Access, product: ProductInfo, source: string): Promise<void> {
     for (const { id, name } of await this.#load(product)) {
       // A hundred may have half a megabyte each.
-      await giveWay();
+      await yieldToEventLoop();
       const texts = (await readExamples(this.#deps.database, [id])).get(id);
       const difference = texts === undefined ? null : await this.#difference(product, source, texts);
       if (difference === null) continue;

@@ -3,7 +3,7 @@ import { placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { DecoderFailure, DecoderResult } from './decoder-engine.ts';
 import { jsonBeginning } from './json-beginning.ts';
-import { readWebhookAnswer, type WebhookAnswer } from '../webhook-answer.ts';
+import { readWebhookAnswer, type WebhookAnswer } from '../entities/webhook-answer.ts';
 import { flatValuesReader, isCayenne, type Refusal, wrappedValue } from './flat-values.ts';
 import { isRecord, isRecordList, isTelemetry, timeKeyOf } from './timed-records.ts';
 

@@ -1,6 +1,6 @@
 import { badInput } from '../../errors.ts';
-import { parametersIn } from '../form-text.ts';
-import type { CallRow } from '../measurements/store.ts';
+import { parametersIn } from '../text/form-text.ts';
+import type { CallRow } from '../ports/store.ts';
 import { type HeaderList, headerOf, titleCase } from './header-names.ts';
 
 /** A call as decoders see it (CONTRACT 5); `POST` follows from the rest. */

@@ -1,6 +1,6 @@
 import type { FieldType } from '../entities/field.ts';
 import type { RejectionCode } from '../measurements/entry.ts';
-import type { WebhookAnswer } from '../webhook-answer.ts';
+import type { WebhookAnswer } from '../entities/webhook-answer.ts';
 import type { DecoderFailure, DecoderFailureKind } from './decoder-engine.ts';
 
 /** What became of one entry, or would become of it. `device`, `field` and `value` are as the decoder wrote them. */

@@ -1,13 +1,13 @@
-import type { Database } from '../database.ts';
+import type { Database } from '../ports/database.ts';
 import { AppError, badInput, notFound } from '../../errors.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../ports/cluster.ts';
 import { networkOfPath, pathOfNetwork } from '../networks/network-call.ts';
-import type { MeasurementStore } from '../measurements/store.ts';
+import type { MeasurementStore } from '../ports/store.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import { isUuid } from '../uuid.ts';
+import { isUuid } from '../text/uuid.ts';
 import { lockProduct } from '../access/find-product.ts';
 import { authorOf } from '../access/who-is.ts';
-import { checkOptionalText } from '../text.ts';
+import { checkOptionalText } from '../text/text.ts';
 import type { Access } from '../access/access.ts';
 import type { TokenScope } from '../entities/token.ts';
 import { afterLong, type CallRunner, type CallToRun, refuseCutBody } from './call-runner.ts';

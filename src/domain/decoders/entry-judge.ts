@@ -7,7 +7,7 @@ import { type SuggestionHint, suggestedField, type Suggestions } from '../measur
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { type Ahead, aheadNotice, aheadOf, aheadOfAll } from '../times/ahead.ts';
 import { isZoneless, readTime, type TimeBounds } from '../times/entry-time.ts';
-import { deviceIdentity } from '../device-identity.ts';
+import { deviceIdentity } from '../text/device-identity.ts';
 import type { TextMask } from './call-secrets.ts';
 import type { EntryOutcome } from './decoder-run.ts';
 import { jsonBeginning } from './json-beginning.ts';

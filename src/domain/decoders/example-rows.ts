@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import type { Database, Dialect } from '../database.ts';
-import { bytesSql, jsonText, placeholders } from '../long-columns.ts';
+import type { Database, Dialect } from '../ports/database.ts';
+import { bytesSql, jsonText, placeholders } from '../sql/long-columns.ts';
 
 /** How many bytes the request of an example, or what is expected of it, may take as JSON. */
 export const MAX_EXAMPLE_PART = 262_144;

@@ -1,5 +1,5 @@
 import { shownOutput } from './decoder-output.ts';
-import type { WebhookAnswer } from '../webhook-answer.ts';
+import type { WebhookAnswer } from '../entities/webhook-answer.ts';
 import type { DecoderRun, EntryOutcome, RunFailure } from './decoder-run.ts';
 
 /** A finished run, its output still the engine's JSON text (null: none). */

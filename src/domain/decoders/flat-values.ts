@@ -3,7 +3,7 @@ import { placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { RejectionCode } from '../measurements/entry.ts';
 import { isRecordList, isTelemetry, looksLikeMoment, readRecord, timeKeyOf } from './timed-records.ts';
-import { NamePath } from '../name-path.ts';
+import { NamePath } from '../entities/name-path.ts';
 
 /** One value of a plain object, under the identifier that its path makes. */
 interface FlatValue {

@@ -1,11 +1,11 @@
 import { MAX_LOOKED_UP_BYTES } from './decoder-engine.ts';
-import { giveWay } from '../give-way.ts';
-import { HeldWork } from '../held-work.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import { PenaltyBucket } from '../../scheduling/penalty-bucket.ts';
 import type { History, MeasuredValue } from '../history/history.ts';
 import { deviceConfiguration } from '../ingest-cache/device-configuration.ts';
 import type { DeviceInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { Senders } from '../senders.ts';
-import { worksFor } from '../whose-work.ts';
+import type { ActiveTenants } from '../../scheduling/active-tenants.ts';
+import { runAs } from '../../scheduling/current-caller.ts';
 
 /** What is read in one piece has so many characters, as far as that can be told before: some 2 ms. */
 const PIECE = 65_536;
@@ -35,7 +35,7 @@ type Told = readonly [name: string, text: string | null];
 interface LookedUpValuesDeps {
   ingestCache: IngestCache;
   history: History;
-  senders: Senders;
+  senders: ActiveTenants;
 }
 
 /**
@@ -44,11 +44,11 @@ interface LookedUpValuesDeps {
  */
 export class LookedUpValues {
   readonly #deps: LookedUpValuesDeps;
-  readonly #held: HeldWork;
+  readonly #held: PenaltyBucket;
 
   constructor(deps: LookedUpValuesDeps) {
     this.#deps = deps;
-    this.#held = new HeldWork(deps.senders, {
+    this.#held = new PenaltyBucket(deps.senders, {
       burstMs: BURST_MS,
       mostUnderWayMs: MOST_UNDER_WAY_MS,
       tooMuch:
@@ -68,8 +68,8 @@ export class LookedUpValues {
       const some = names.slice(at, at + Math.max(1, Math.floor(most)));
       const ms = (some.length * each) / CHARACTERS_PER_MS;
       const read = async (): Promise<Told[]> => {
-        if (some.length * each > LITTLE) await giveWay({ tokenId: source, tenant });
-        return worksFor({ tokenId: source, tenant }, () => this.#read(product, some, source));
+        if (some.length * each > LITTLE) await yieldToEventLoop({ tokenId: source, tenant });
+        return runAs({ tokenId: source, tenant }, () => this.#read(product, some, source));
       };
       const piece = { tenant, source, ms, goesOn: at > 0 };
       const told = await this.#held.run(piece, read, (found) => sizeOf(found) / CHARACTERS_PER_MS);
@@ -120,7 +120,7 @@ async function valuesText(
     if (text.length < next) continue;
     if (text.length > MAX_LOOKED_UP_BYTES) break;
     next = text.length + LONG_PIECE;
-    await giveWay({ tokenId, tenant });
+    await yieldToEventLoop({ tokenId, tenant });
   }
   return `{"measurements":{${text}},"configuration":${JSON.stringify(deviceConfiguration(device))}}`;
 }

@@ -1,6 +1,6 @@
 import { configurationVariables } from '../ingest-cache/device-configuration.ts';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
-import type { CallStatus } from '../measurements/store.ts';
+import type { CallStatus } from '../ports/store.ts';
 import { frameDigest } from '../networks/frame.ts';
 import { eventInput, uplinkInput } from '../networks/network-call.ts';
 import type { NetworkEvent } from '../networks/network-event.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { BYTES_AS_CHARACTERS, type CharsetDecoder, charsetOf, decoderOf, utf8Text } from '../charsets.ts';
+import { BYTES_AS_CHARACTERS, type CharsetDecoder, charsetOf, decoderOf, utf8Text } from '../text/charsets.ts';
 
 const TEXT = /^(?:\s*text\/|[^;]*(?:json|xml|javascript|x-www-form-urlencoded|csv|yaml))/i;
 

@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/sql';
 import { badInput, notFound } from '../../errors.ts';
-import { deviceIdentity } from '../device-identity.ts';
+import { deviceIdentity } from '../text/device-identity.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 import { FieldSchema } from '../entities/field.ts';
 import { ProductSchema } from '../entities/product.ts';

@@ -1,6 +1,6 @@
 import type { DevicePlace } from '../access/access.ts';
 import { placeOfDevice } from '../access/find-device.ts';
-import type { Change } from '../cluster.ts';
+import type { Change } from '../ports/cluster.ts';
 import type { Device } from '../entities/device.ts';
 
 /** What the nodes are told when devices of one product, which stand in one place, changed or are gone. */

@@ -1,5 +1,5 @@
-import type { Database } from '../database.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Database } from '../ports/database.ts';
+import type { Cluster } from '../ports/cluster.ts';
 import type { Device } from '../entities/device.ts';
 import { readDevices } from './device-record.ts';
 

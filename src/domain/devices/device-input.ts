@@ -1,6 +1,6 @@
 import { badInput } from '../../errors.ts';
-import { checkJsonDocument } from '../json-document.ts';
-import { checkOptionalText, checkText, foldCase } from '../text.ts';
+import { checkJsonDocument } from '../text/json-document.ts';
+import { checkOptionalText, checkText, foldCase } from '../text/text.ts';
 
 const MAX_TAGS = 50;
 const MAX_METADATA_BYTES = 65_536;

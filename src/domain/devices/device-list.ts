@@ -1,18 +1,18 @@
 import { badInput, conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
-import { containsSql } from '../contains.ts';
-import type { Database } from '../database.ts';
-import { bareDigits, deviceIdentity } from '../device-identity.ts';
+import { containsSql } from '../sql/contains.ts';
+import type { Database } from '../ports/database.ts';
+import { bareDigits, deviceIdentity } from '../text/device-identity.ts';
 import type { Device } from '../entities/device.ts';
 import { ProductSchema } from '../entities/product.ts';
 import { columnOf } from '../ingest-cache/device-rows.ts';
 import type { IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
-import type { MeasurementStore } from '../measurements/store.ts';
-import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../offline-after.ts';
-import { type Page, pageOf } from '../page.ts';
-import { checkText, foldCase } from '../text.ts';
-import type { WorkShares } from '../work-shares.ts';
+import type { MeasurementStore } from '../ports/store.ts';
+import { DEFAULT_OFFLINE_AFTER_SECONDS } from './offline-after.ts';
+import { type Page, pageOf } from '../sql/page.ts';
+import { checkText, foldCase } from '../text/text.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { checkTags } from './device-input.ts';
 import { bareProduct, DEVICE_COLUMNS, type DeviceRecord, toDevice } from './device-record.ts';
 import {
@@ -37,7 +37,7 @@ interface DeviceListDeps {
   database: Database;
   ingestCache: IngestCache;
   store: Pick<MeasurementStore, 'showHeard'>;
-  shares: Pick<WorkShares, 'spend' | 'usesMuch'>;
+  shares: Pick<FairScheduler, 'spend' | 'usesMuch'>;
   now: () => number;
 }
 

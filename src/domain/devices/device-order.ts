@@ -1,4 +1,4 @@
-import type { Dialect } from '../database.ts';
+import type { Dialect } from '../ports/database.ts';
 import type { Conditions } from './device-scan.ts';
 
 /** What a device is sorted by (contract `DeviceOrder`); ties by the order of creation. */

@@ -1,4 +1,4 @@
-import type { Database } from '../database.ts';
+import type { Database } from '../ports/database.ts';
 import type { Device } from '../entities/device.ts';
 import type { Product } from '../entities/product.ts';
 import { TagListType } from '../entities/tag-list.ts';

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import type { Dialect } from '../database.ts';
+import type { Dialect } from '../ports/database.ts';
 import type { Device } from '../entities/device.ts';
 import type { Product } from '../entities/product.ts';
-import { giveWay, TransactionSlices } from '../give-way.ts';
-import { rowsOf } from '../json-rows.ts';
+import { yieldToEventLoop, TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
+import { rowsOf } from '../sql/json-rows.ts';
 
 /** So many rows take the event loop a few milliseconds. */
 const SLICE = 500;
@@ -44,7 +44,7 @@ export async function deviceSlices(rows: readonly DeviceRow[]): Promise<string[]
         row.metadata === null ? null : JSON.stringify(row.metadata),
       ]);
     slices.push(JSON.stringify(columns));
-    await giveWay();
+    await yieldToEventLoop();
   }
   return slices;
 }

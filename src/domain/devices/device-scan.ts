@@ -1,8 +1,8 @@
 import type { Access } from '../access/access.ts';
-import type { Database } from '../database.ts';
-import { LoopTurns } from '../loop-turns.ts';
-import { Pieces } from '../pieces.ts';
-import type { WorkShares } from '../work-shares.ts';
+import type { Database } from '../ports/database.ts';
+import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import { BackgroundLane } from '../../scheduling/background-lane.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 
 /** Going through devices takes as long as there are: what takes longer than most lists is held against who asks … */
 const USUAL_MS = 1;
@@ -73,12 +73,12 @@ export interface Asker {
  */
 export class DeviceScan {
   readonly #database: Database;
-  readonly #shares: Pick<WorkShares, 'spend' | 'usesMuch'>;
-  readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+  readonly #shares: Pick<FairScheduler, 'spend' | 'usesMuch'>;
+  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
   /** Of those who use much, and of a crowd, so that others find processors and connections. */
-  readonly #elsewhere = new Pieces({ atOnce: AT_ONCE, maxWaiting: MAX_WAITING });
+  readonly #elsewhere = new BackgroundLane({ atOnce: AT_ONCE, maxWaiting: MAX_WAITING });
 
-  constructor(database: Database, shares: Pick<WorkShares, 'spend' | 'usesMuch'>) {
+  constructor(database: Database, shares: Pick<FairScheduler, 'spend' | 'usesMuch'>) {
     this.#database = database;
     this.#shares = shares;
   }

@@ -1,17 +1,17 @@
 import { type EntityManager, LockMode } from '@mikro-orm/sql';
-import type { Database } from '../database.ts';
-import { deviceIdentity } from '../device-identity.ts';
+import type { Database } from '../ports/database.ts';
+import { deviceIdentity } from '../text/device-identity.ts';
 import { badInput, notFound } from '../../errors.ts';
-import type { Cluster } from '../cluster.ts';
-import type { MeasurementStore, Piece } from '../measurements/store.ts';
-import { pause } from '../pause.ts';
+import type { Cluster } from '../ports/cluster.ts';
+import type { MeasurementStore, Piece } from '../ports/store.ts';
+import { pause } from '../../scheduling/pause.ts';
 import { HistoryAtRisk, type HistoryLoss, requireConfirmation } from '../plans/history-at-risk.ts';
 import { DEFAULT_PLAN, type Plan, type Plans, requireAllowance } from '../plans/plans.ts';
 import { lockProduct, placeOfProduct } from '../access/find-product.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import type { Access } from '../access/access.ts';
-import { uuidV7 } from '../uuid.ts';
-import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+import { uuidV7 } from '../text/uuid.ts';
+import { lockWorkspace } from '../accounts/lock-workspace.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 import {
   checkDeviceName,
@@ -23,8 +23,8 @@ import {
   type NewDevice,
 } from './device-input.ts';
 import { findDevice, findDeviceKeys, placeOfDevice } from '../access/find-device.ts';
-import { checkOfflineAfter } from '../offline-after.ts';
-import { giveWay } from '../give-way.ts';
+import { checkOfflineAfter } from './offline-after.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import {
   deleteDeviceRows,
   type DeviceRow,
@@ -102,7 +102,7 @@ export class DeviceService {
     const checked: DeviceRow[] = [];
     for (const [index, device] of devices.entries()) {
       checked.push(checkNewDevice(device, index));
-      if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await giveWay();
+      if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await yieldToEventLoop();
     }
     const slices = await deviceSlices(checked);
     const { dialect } = this.#deps.database;

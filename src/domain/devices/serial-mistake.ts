@@ -1,4 +1,4 @@
-import { deviceIdentity, isNetworkIdentity } from '../device-identity.ts';
+import { deviceIdentity, isNetworkIdentity } from '../text/device-identity.ts';
 import type { DeviceType } from '../entities/product.ts';
 
 /** What nobody sees. */

@@ -1,4 +1,4 @@
-import type { Database, Dialect } from '../database.ts';
+import type { Database, Dialect } from '../ports/database.ts';
 
 /** Devices that are looked at, at most. */
 const MOST = 1_000;

@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import { conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
-import type { Dialect } from '../database.ts';
-import { deviceIdentity, isNetworkIdentity } from '../device-identity.ts';
+import type { Dialect } from '../ports/database.ts';
+import { deviceIdentity, isNetworkIdentity } from '../text/device-identity.ts';
 import type { Product } from '../entities/product.ts';
-import { TransactionSlices } from '../give-way.ts';
-import { rowsOf } from '../json-rows.ts';
-import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
+import { rowsOf } from '../sql/json-rows.ts';
+import { lockWorkspace } from '../accounts/lock-workspace.ts';
 
 /** Looked for beside 100,000 devices they take SQLite some milliseconds. */
 const AT_ONCE = 1_000;

@@ -1,9 +1,9 @@
-import type { Database } from '../database.ts';
+import type { Database } from '../ports/database.ts';
 import { badInput } from '../../errors.ts';
-import type { Change, Cluster } from '../cluster.ts';
+import type { Change, Cluster } from '../ports/cluster.ts';
 import { findProduct } from '../access/find-product.ts';
 import type { Access } from '../access/access.ts';
-import { lockWorkspace } from '../workspaces/lock-workspace.ts';
+import { lockWorkspace } from '../accounts/lock-workspace.ts';
 import { findDevice } from '../access/find-device.ts';
 import { changeOfDevice } from './change-of-devices.ts';
 

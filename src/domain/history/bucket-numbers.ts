@@ -1,11 +1,11 @@
-import type { Stretch } from './stretch.ts';
+import type { ValueSpan } from './value-span.ts';
 import { addNumbers, addSummary, openTally, type Tally } from './tally.ts';
 
 /**
- * The tally of each bucket of `edges`, null where nothing was measured; stretches of numbers in time order, all between
- * the first and the last edge.
+ * undefinedTheundefined undefinedtallyundefined undefinedofundefined undefinedeachundefined undefinedbucketundefined undefinedofundefined `undefinededgesundefined`, undefinednullundefined undefinedwhereundefined undefinednothingundefined undefinedwasundefined undefinedmeasuredundefined; undefinedstretchesundefined undefinedofundefined undefinednumbersundefined undefinedinundefined undefinedtimeundefined undefinedorderundefined, undefinedallundefined undefinedbetweenundefined
+ * undefinedtheundefined undefinedfirstundefined undefinedandundefined undefinedtheundefined undefinedlastundefined undefinededgeundefined.
  */
-export function tallyBuckets(stretches: readonly Stretch[], edges: Float64Array): (Tally | null)[] {
+export function tallyBuckets(stretches: readonly ValueSpan[], edges: Float64Array): (Tally | null)[] {
   const tallies: (Tally | null)[] = Array.from({ length: edges.length - 1 }, () => null);
   let bucket = 0;
   const open = (number: number, at: number): Tally => {

@@ -1,4 +1,4 @@
-import type { GapFill } from '../measurements/series-request.ts';
+import type { GapFill } from '../ports/series-request.ts';
 
 /** Points of buckets: `timestamps` are their begins; NaN or null where there is nothing. */
 interface BucketPoints<Value> {

@@ -1,9 +1,9 @@
 import { badInput } from '../../errors.ts';
 import type { DeviceInfo, FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
-import type { Moment, PointsAnswer, StatisticsAnswer } from '../measurements/series-request.ts';
-import { LoopTurns } from '../loop-turns.ts';
-import type { LatestRow, MeasurementStore, StoredValue } from '../measurements/store.ts';
+import type { Moment, PointsAnswer, StatisticsAnswer } from '../ports/series-request.ts';
+import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import type { LatestRow, MeasurementStore, StoredValue } from '../ports/store.ts';
 import { chosenFields, fieldsOfEach, fieldsOrError, memoized } from './chosen-fields.ts';
 import { ofField } from './of-field.ts';
 import type { PointBudget } from './point-budget.ts';
@@ -87,7 +87,7 @@ const PLANS_GIVE_WAY_AFTER_MS = 5;
 export class History {
   readonly #store: MeasurementStore;
   readonly #reader: SeriesReader;
-  readonly #plans = new LoopTurns(PLANS_GIVE_WAY_AFTER_MS);
+  readonly #plans = new EventLoopQueue(PLANS_GIVE_WAY_AFTER_MS);
 
   readonly #now: () => number;
 

@@ -1,5 +1,5 @@
 import type { FieldMeaning } from '../entities/field.ts';
-import type { Aggregation } from '../measurements/series-request.ts';
+import type { Aggregation } from '../ports/series-request.ts';
 
 /**
  * What must be known of the numbers of a bucket: `numbers` as they are, which summaries know too; `steps` from each to the

@@ -6,7 +6,7 @@ import type {
   SeriesView,
   StatisticsAnswer,
   ViewAnswer,
-} from '../measurements/series-request.ts';
+} from '../ports/series-request.ts';
 import { asDirection, turnOf } from './directions.ts';
 import { fillGaps } from './fill-gaps.ts';
 import { shapeEdges, shapeOf } from './keep-shape.ts';

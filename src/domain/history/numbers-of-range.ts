@@ -1,27 +1,27 @@
 import type { FieldMeaning } from '../entities/field.ts';
-import type { Moment } from '../measurements/series-request.ts';
+import type { Moment } from '../ports/series-request.ts';
 import { tallyBuckets } from './bucket-numbers.ts';
 import type { RangeOfValues } from './raw-view.ts';
-import { onlyFitting, type Stretch } from './stretch.ts';
+import { onlyFitting, type ValueSpan } from './value-span.ts';
 import type { Tally } from './tally.ts';
 import { type StepContext, type Steps, tallySteps } from './tally-steps.ts';
 import { weighAlike, type Weighed, weighHeld } from './weigh-values.ts';
 
-/** Numbers of a range, and what its field means. */
+/** undefinedNumbersundefined undefinedofundefined undefinedaundefined undefinedrangeundefined, undefinedandundefined undefinedwhatundefined undefineditsundefined undefinedfieldundefined undefinedmeansundefined. */
 export interface RangeOfNumbers extends RangeOfValues {
   meaning: FieldMeaning;
   overflowAt: number | null;
-  /** Of a COUNTER: the value before `before`, and the one behind the range. */
+  /** undefinedOfundefined undefinedaundefined undefinedCOUNTERundefined: undefinedtheundefined undefinedvalueundefined undefinedbeforeundefined `undefinedbeforeundefined`, undefinedandundefined undefinedtheundefined undefinedoneundefined undefinedbehindundefined undefinedtheundefined undefinedrangeundefined. */
   earlier: Moment | null;
   next: Moment | null;
 }
 
-/** What is known of the numbers of a range in buckets; of the same edges it is found out once. */
+/** undefinedWhatundefined undefinedisundefined undefinedknownundefined undefinedofundefined undefinedtheundefined undefinednumbersundefined undefinedofundefined undefinedaundefined undefinedrangeundefined undefinedinundefined undefinedbucketsundefined; undefinedofundefined undefinedtheundefined undefinedsameundefined undefinededgesundefined undefineditundefined undefinedisundefined undefinedfoundundefined undefinedoutundefined undefinedonceundefined. */
 export class NumbersOfRange {
   readonly #range: RangeOfNumbers;
-  readonly #fitting: readonly Stretch[];
+  readonly #fitting: readonly ValueSpan[];
   readonly #known = new Map<Float64Array, Map<string, unknown>>();
-  /** The number before the range; NaN: there is none. */
+  /** undefinedTheundefined undefinednumberundefined undefinedbeforeundefined undefinedtheundefined undefinedrangeundefined; undefinedNaNundefined: undefinedthereundefined undefinedisundefined undefinednoneundefined. */
   readonly before: number;
 
   constructor(range: RangeOfNumbers) {
@@ -42,7 +42,7 @@ export class NumbersOfRange {
     return this.#once(edges, 'steps', () => tallySteps(this.#fitting, edges, context));
   }
 
-  /** The last number holds to `heldTo`, but not beyond the range. */
+  /** undefinedTheundefined undefinedlastundefined undefinednumberundefined undefinedholdsundefined undefinedtoundefined `undefinedheldToundefined`, undefinedbutundefined undefinednotundefined undefinedbeyondundefined undefinedtheundefined undefinedrangeundefined. */
   held(edges: Float64Array, heldTo: number): (Weighed | null)[] {
     const { before } = this;
     const { from, meaning } = this.#range;

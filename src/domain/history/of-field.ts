@@ -1,5 +1,5 @@
 import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
-import type { SeriesRequest } from '../measurements/series-request.ts';
+import type { SeriesRequest } from '../ports/series-request.ts';
 
 type OfField = Pick<SeriesRequest, 'fieldKey' | 'fieldType' | 'wasBoolean' | 'meaning' | 'overflowAt'>;
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts';
-import type { LoopTurns } from '../loop-turns.ts';
-import type { Party } from '../party.ts';
-import { Slots } from '../slots.ts';
+import type { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import type { Caller } from '../../scheduling/caller.ts';
+import { ResourcePool } from '../../scheduling/resource-pool.ts';
 
 /** What all histories of one operation may bring together. */
 const MAX_OPERATION_POINTS = 500_000;
@@ -24,7 +24,7 @@ interface Operation {
 const NOBODY: Operation = { check: () => {}, room: () => {}, holds: () => {} };
 
 /** What is read for files, of whom there are turns. */
-const FILES: Party = { tokenId: 'files', tenant: 'files' };
+const FILES: Caller = { tokenId: 'files', tenant: 'files' };
 
 /**
  * The points of one operation (CONTRACT 7, Shares): many histories run side by side as long as the worst of each fits
@@ -32,9 +32,9 @@ const FILES: Party = { tokenId: 'files', tenant: 'files' };
  */
 export class PointBudget {
   /** For whom it is. */
-  readonly party: Party;
+  readonly party: Caller;
   readonly #operation: Operation;
-  readonly #pages = new Slots(PAGES_AT_ONCE, () => null);
+  readonly #pages = new ResourcePool(PAGES_AT_ONCE, () => null);
   readonly #shown = new WeakSet<readonly unknown[]>();
   #spent = 0;
   #underWay = 0;
@@ -46,7 +46,7 @@ export class PointBudget {
   #planning: Promise<unknown> = Promise.resolve();
   #planMs = 0;
 
-  constructor(operation: Operation = NOBODY, party: Party = FILES) {
+  constructor(operation: Operation = NOBODY, party: Caller = FILES) {
     this.party = party;
     this.#operation = operation;
   }
@@ -101,7 +101,7 @@ export class PointBudget {
    * What `make` gives, in one of the `turns` that all operations share; of this one only one plan waits for its turn.
    * Throws what `make` throws, and what `within` does.
    */
-  plan<T>(turns: LoopTurns, make: () => T): Promise<T> {
+  plan<T>(turns: EventLoopQueue, make: () => T): Promise<T> {
     const planned = this.#planning.then(() => turns.run(async () => this.#timed(make)));
     this.#planning = planned.catch(() => {});
     return planned;

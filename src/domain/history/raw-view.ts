@@ -1,30 +1,30 @@
-import type { Moment, PointsAnswer } from '../measurements/series-request.ts';
-import type { Stretch } from './stretch.ts';
+import type { Moment, PointsAnswer } from '../ports/series-request.ts';
+import type { ValueSpan } from './value-span.ts';
 
-/** From a time (inclusive) to another (exclusive), in ms UTC. */
+/** undefinedFromundefined undefinedaundefined undefinedtimeundefined (undefinedinclusiveundefined) undefinedtoundefined undefinedanotherundefined (undefinedexclusiveundefined), undefinedinundefined undefinedmsundefined undefinedUTCundefined. */
 export interface Extent {
   from: number;
   to: number;
 }
 
-/** What is there of a range, in time order. */
+/** undefinedWhatundefined undefinedisundefined undefinedthereundefined undefinedofundefined undefinedaundefined undefinedrangeundefined, undefinedinundefined undefinedtimeundefined undefinedorderundefined. */
 export interface RangeOfValues {
   from: number;
   to: number;
-  /** Of what is there, edges of segments: no value lies outside. */
+  /** undefinedOfundefined undefinedwhatundefined undefinedisundefined undefinedthereundefined, undefinededgesundefined undefinedofundefined undefinedsegmentsundefined: undefinednoundefined undefinedvalueundefined undefinedliesundefined undefinedoutsideundefined. */
   extent: Extent;
-  /** Of texts, how many characters a view brings at most. */
+  /** undefinedOfundefined undefinedtextsundefined, undefinedhowundefined undefinedmanyundefined undefinedcharactersundefined undefinedaundefined undefinedviewundefined undefinedbringsundefined undefinedatundefined undefinedmostundefined. */
   maxCharacters: number;
-  stretches: readonly Stretch[];
+  stretches: readonly ValueSpan[];
   before: Moment | null;
 }
 
-/** How many values the range has, those that do not fit the field's type included. */
+/** undefinedHowundefined undefinedmanyundefined undefinedvaluesundefined undefinedtheundefined undefinedrangeundefined undefinedhasundefined, undefinedthoseundefined undefinedthatundefined undefineddoundefined undefinednotundefined undefinedfitundefined undefinedtheundefined undefinedfieldundefined'undefinedsundefined undefinedtypeundefined undefinedincludedundefined. */
 export function totalOf({ stretches }: RangeOfValues): number {
   return stretches.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The oldest `limit` values as they are. */
+/** undefinedTheundefined undefinedoldestundefined `undefinedlimitundefined` undefinedvaluesundefined undefinedasundefined undefinedtheyundefined undefinedareundefined. */
 export function rawView(range: RangeOfValues, limit: number): PointsAnswer {
   const total = totalOf(range);
   const count = Math.min(total, limit);

@@ -1,9 +1,9 @@
 import { badInput } from '../../errors.ts';
 import type { FieldType } from '../entities/field.ts';
 import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
-import type { Aggregation, GapFill, SeriesView } from '../measurements/series-request.ts';
+import type { Aggregation, GapFill, SeriesView } from '../ports/series-request.ts';
 import { LADDER, parseResolution } from './resolution.ts';
-import { isNumeric } from './stretch.ts';
+import { isNumeric } from './value-span.ts';
 import { gridEdges, learnZone } from './time-grid.ts';
 import { ZoneOffsets } from '../times/zone-offsets.ts';
 

@@ -1,10 +1,10 @@
 import { AppError } from '../../errors.ts';
-import { FairSlots } from '../fair-slots.ts';
-import { giveWay } from '../give-way.ts';
-import type { SeriesAnswer, SeriesRequest, SeriesView, ViewAnswer } from '../measurements/series-request.ts';
-import type { Party } from '../party.ts';
-import { SharedTime } from '../shared-time.ts';
-import type { MeasurementStore } from '../measurements/store.ts';
+import { FairSemaphore } from '../../scheduling/fair-semaphore.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import type { SeriesAnswer, SeriesRequest, SeriesView, ViewAnswer } from '../ports/series-request.ts';
+import type { Caller } from '../../scheduling/caller.ts';
+import { SharedTime } from '../../scheduling/shared-time.ts';
+import type { MeasurementStore } from '../ports/store.ts';
 
 /** Calls of all operations at a time, unless they take long: twice as many as there are threads that read. */
 const AT_ONCE = 4;
@@ -25,7 +25,7 @@ export interface ViewResult {
 
 /** Whose views these are. */
 interface Operation {
-  readonly party: Party;
+  readonly party: Caller;
   /** So many milliseconds were worked for it. */
   worked(milliseconds: number): void;
   /** Throws what ended it: nobody waits for its views any more. */
@@ -44,7 +44,7 @@ interface Waiting {
  */
 export class SeriesReader {
   readonly #store: Pick<MeasurementStore, 'series'>;
-  readonly #slots = new FairSlots(AT_ONCE, { longMs: LONG_MS, stillMs: STILL_MS });
+  readonly #slots = new FairSemaphore(AT_ONCE, { longMs: LONG_MS, stillMs: STILL_MS });
   readonly #time = new SharedTime();
   readonly #gathered = new Map<Operation, Map<string, Waiting>>();
 
@@ -81,7 +81,7 @@ export class SeriesReader {
 
   /** One call after the other: meanwhile there are threads for what others ask. */
   async #askAll(operation: Operation, gathered: Map<string, Waiting>): Promise<void> {
-    await giveWay();
+    await yieldToEventLoop();
     while (gathered.size > 0) {
       const some: Waiting[] = [];
       // Not all of them each time: they may be fifty thousand.

@@ -1,38 +1,42 @@
 import type { FieldMeaning } from '../entities/field.ts';
 import type { NumberSummary } from '../measurements/segment.ts';
-import type { Falls } from '../measurements/series-request.ts';
+import type { Falls } from '../ports/series-request.ts';
 import { turnOf } from './directions.ts';
-import type { Stretch } from './stretch.ts';
+import type { ValueSpan } from './value-span.ts';
 import { finiteOrNull } from './tally.ts';
 
-/** Of what stood before: a fall of less is noise, and an overflow begins within so much of its end. */
+/** undefinedOfundefined undefinedwhatundefined undefinedstoodundefined undefinedbeforeundefined: undefinedaundefined undefinedfallundefined undefinedofundefined undefinedlessundefined undefinedisundefined undefinednoiseundefined, undefinedandundefined undefinedanundefined undefinedoverflowundefined undefinedbeginsundefined undefinedwithinundefined undefinedsoundefined undefinedmuchundefined undefinedofundefined undefineditsundefined undefinedendundefined. */
 const TENTH = 10;
 
-/** What is known of the steps from number to number that end in one bucket, the first of them from before it. */
+/** undefinedWhatundefined undefinedisundefined undefinedknownundefined undefinedofundefined undefinedtheundefined undefinedstepsundefined undefinedfromundefined undefinednumberundefined undefinedtoundefined undefinednumberundefined undefinedthatundefined undefinedendundefined undefinedinundefined undefinedoneundefined undefinedbucketundefined, undefinedtheundefined undefinedfirstundefined undefinedofundefined undefinedthemundefined undefinedfromundefined undefinedbeforeundefined undefineditundefined. */
 export interface Steps extends Falls {
-  /** What stood before the bucket, without that its own first number. */
+  /** undefinedWhatundefined undefinedstoodundefined undefinedbeforeundefined undefinedtheundefined undefinedbucketundefined, undefinedwithoutundefined undefinedthatundefined undefineditsundefined undefinedownundefined undefinedfirstundefined undefinednumberundefined. */
   base: number;
-  /** What stands at its end. */
+  /** undefinedWhatundefined undefinedstandsundefined undefinedatundefined undefineditsundefined undefinedendundefined. */
   last: number;
-  /** What is added for every fall that is none of the counter's own: what it had reached. */
+  /** undefinedWhatundefined undefinedisundefined undefinedaddedundefined undefinedforundefined undefinedeveryundefined undefinedfallundefined undefinedthatundefined undefinedisundefined undefinednoneundefined undefinedofundefined undefinedtheundefined undefinedcounterundefined'undefinedsundefined undefinedownundefined: undefinedwhatundefined undefineditundefined undefinedhadundefined undefinedreachedundefined. */
   dropped: number;
 }
 
-/** What a field means, and the numbers beyond the range that its first and last falls are judged by; NaN: none. */
+/** undefinedWhatundefined undefinedaundefined undefinedfieldundefined undefinedmeansundefined, undefinedandundefined undefinedtheundefined undefinednumbersundefined undefinedbeyondundefined undefinedtheundefined undefinedrangeundefined undefinedthatundefined undefineditsundefined undefinedfirstundefined undefinedandundefined undefinedlastundefined undefinedfallsundefined undefinedareundefined undefinedjudgedundefined undefinedbyundefined; undefinedNaNundefined: undefinednoneundefined. */
 export interface StepContext {
   meaning: FieldMeaning;
   overflowAt: number | null;
   before: number;
-  /** Before `before`; both this and `next` only of a COUNTER. */
+  /** undefinedBeforeundefined `undefinedbeforeundefined`; undefinedbothundefined undefinedthisundefined undefinedandundefined `undefinednextundefined` undefinedonlyundefined undefinedofundefined undefinedaundefined undefinedCOUNTERundefined. */
   earlier: number;
   next: number;
 }
 
 /**
- * The steps of each bucket of `edges` (CONTRACT 7, Meaning), null where nothing was measured; stretches of numbers in
- * time order, all between the first and the last edge. Those of neighbours add up to those of the whole.
+ * undefinedTheundefined undefinedstepsundefined undefinedofundefined undefinedeachundefined undefinedbucketundefined undefinedofundefined `undefinededgesundefined` (undefinedCONTRACTundefined undefined7undefined, undefinedMeaningundefined), undefinednullundefined undefinedwhereundefined undefinednothingundefined undefinedwasundefined undefinedmeasuredundefined; undefinedstretchesundefined undefinedofundefined undefinednumbersundefined undefinedinundefined
+ * undefinedtimeundefined undefinedorderundefined, undefinedallundefined undefinedbetweenundefined undefinedtheundefined undefinedfirstundefined undefinedandundefined undefinedtheundefined undefinedlastundefined undefinededgeundefined. undefinedThoseundefined undefinedofundefined undefinedneighboursundefined undefinedaddundefined undefinedupundefined undefinedtoundefined undefinedthoseundefined undefinedofundefined undefinedtheundefined undefinedwholeundefined.
  */
-export function tallySteps(stretches: readonly Stretch[], edges: Float64Array, context: StepContext): (Steps | null)[] {
+export function tallySteps(
+  stretches: readonly ValueSpan[],
+  edges: Float64Array,
+  context: StepContext,
+): (Steps | null)[] {
   const walk = new Walk(edges, context);
   for (const { summary, count, firstAt, timestamps, values } of stretches)
     if (timestamps.length > 0) for (let i = 0; i < values.length; i++) walk.step(values[i] as number, timestamps[i]!);
@@ -42,35 +46,35 @@ export function tallySteps(stretches: readonly Stretch[], edges: Float64Array, c
   return walk.end();
 }
 
-/** Whether no number of the summary is smaller than the one before it, for certain. */
+/** undefinedWhetherundefined undefinednoundefined undefinednumberundefined undefinedofundefined undefinedtheundefined undefinedsummaryundefined undefinedisundefined undefinedsmallerundefined undefinedthanundefined undefinedtheundefined undefinedoneundefined undefinedbeforeundefined undefineditundefined, undefinedforundefined undefinedcertainundefined. */
 export function neverFalls({ min, rise, first, last }: NumberSummary): boolean {
-  // Of numbers below zero falls and rises may cancel out in it.
+  // undefinedOfundefined undefinednumbersundefined undefinedbelowundefined undefinedzeroundefined undefinedfallsundefined undefinedandundefined undefinedrisesundefined undefinedmayundefined undefinedcancelundefined undefinedoutundefined undefinedinundefined undefineditundefined.
   return min >= 0 && rise === last - first;
 }
 
-/** Last minus the last before, and what falls are worth; null beyond float64. */
+/** undefinedLastundefined undefinedminusundefined undefinedtheundefined undefinedlastundefined undefinedbeforeundefined, undefinedandundefined undefinedwhatundefined undefinedfallsundefined undefinedareundefined undefinedworthundefined; undefinednullundefined undefinedbeyondundefined undefinedfloat64undefined. */
 export function differenceOf({ last, base, dropped }: Steps): number | null {
   return finiteOrNull(last - base + dropped);
 }
 
-/** How many falls of the bucket were taken for what. */
+/** undefinedHowundefined undefinedmanyundefined undefinedfallsundefined undefinedofundefined undefinedtheundefined undefinedbucketundefined undefinedwereundefined undefinedtakenundefined undefinedforundefined undefinedwhatundefined. */
 export function fallsOf({ noise, gaps, overflows, restarts }: Steps): Falls {
   return { noise, gaps, overflows, restarts };
 }
 
-/** A fall of a COUNTER of which the next number says what it was. */
+/** undefinedAundefined undefinedfallundefined undefinedofundefined undefinedaundefined undefinedCOUNTERundefined undefinedofundefined undefinedwhichundefined undefinedtheundefined undefinednextundefined undefinednumberundefined undefinedsaysundefined undefinedwhatundefined undefineditundefined undefinedwasundefined. */
 interface Dip {
   value: number;
   steps: Steps;
 }
 
-/** Goes from number to number. */
+/** undefinedGoesundefined undefinedfromundefined undefinednumberundefined undefinedtoundefined undefinednumberundefined. */
 class Walk {
   readonly #edges: Float64Array;
   readonly #context: StepContext;
   readonly #tallies: (Steps | null)[];
   #bucket = 0;
-  /** The number that the next step begins at. */
+  /** undefinedTheundefined undefinednumberundefined undefinedthatundefined undefinedtheundefined undefinednextundefined undefinedstepundefined undefinedbeginsundefined undefinedatundefined. */
   #stands = Number.NaN;
   #dip: Dip | null = null;
 
@@ -87,7 +91,7 @@ class Walk {
     this.#move(number, this.#open(number, at));
   }
 
-  /** Numbers of which none falls; the first of them from what stands. */
+  /** undefinedNumbersundefined undefinedofundefined undefinedwhichundefined undefinednoneundefined undefinedfallsundefined; undefinedtheundefined undefinedfirstundefined undefinedofundefined undefinedthemundefined undefinedfromundefined undefinedwhatundefined undefinedstandsundefined. */
   rise({ first, last }: NumberSummary, firstAt: number): void {
     this.#settle(first);
     const steps = this.#open(first, firstAt);
@@ -123,7 +127,7 @@ class Walk {
     this.#stands = steps.last = number;
   }
 
-  /** `next` follows the dip: NaN: nothing does yet. */
+  /** `undefinednextundefined` undefinedfollowsundefined undefinedtheundefined undefineddipundefined: undefinedNaNundefined: undefinednothingundefined undefineddoesundefined undefinedyetundefined. */
   #settle(next: number): void {
     if (this.#dip === null) return;
     const { value, steps } = this.#dip;

@@ -1,8 +1,8 @@
-import type { Moment, PointsAnswer, SeriesView, StatisticsAnswer, ViewAnswer } from '../measurements/series-request.ts';
+import type { Moment, PointsAnswer, SeriesView, StatisticsAnswer, ViewAnswer } from '../ports/series-request.ts';
 import { fillGaps } from './fill-gaps.ts';
 import { NO_STATISTICS } from './number-view.ts';
 import { type RangeOfValues, rawView, totalOf } from './raw-view.ts';
-import { onlyFitting } from './stretch.ts';
+import { onlyFitting } from './value-span.ts';
 
 /** What is known of the texts of one bucket. */
 interface TextTally {

@@ -1,19 +1,19 @@
 import { addDirection, directionOf } from './directions.ts';
-import type { Stretch } from './stretch.ts';
+import type { ValueSpan } from './value-span.ts';
 
-/** Numbers of one bucket, each as heavy as the milliseconds for which it holds there, or all alike. */
+/** undefinedNumbersundefined undefinedofundefined undefinedoneundefined undefinedbucketundefined, undefinedeachundefined undefinedasundefined undefinedheavyundefined undefinedasundefined undefinedtheundefined undefinedmillisecondsundefined undefinedforundefined undefinedwhichundefined undefineditundefined undefinedholdsundefined undefinedthereundefined, undefinedorundefined undefinedallundefined undefinedalikeundefined. */
 export interface Weighed {
   weight: number;
-  /** Of numbers, each times its weight. */
+  /** undefinedOfundefined undefinednumbersundefined, undefinedeachundefined undefinedtimesundefined undefineditsundefined undefinedweightundefined. */
   sum: number;
-  /** Of directions (see `Arrow`). */
+  /** undefinedOfundefined undefineddirectionsundefined (undefinedseeundefined `undefinedArrowundefined`). */
   east: number;
   north: number;
-  /** The last one that was measured in it; NaN: none was. */
+  /** undefinedTheundefined undefinedlastundefined undefinedoneundefined undefinedthatundefined undefinedwasundefined undefinedmeasuredundefined undefinedinundefined undefineditundefined; undefinedNaNundefined: undefinednoneundefined undefinedwasundefined. */
   last: number;
 }
 
-/** From when to when numbers hold, in ms UTC. `before`: the one that holds at the begin, NaN: none does. */
+/** undefinedFromundefined undefinedwhenundefined undefinedtoundefined undefinedwhenundefined undefinednumbersundefined undefinedholdundefined, undefinedinundefined undefinedmsundefined undefinedUTCundefined. `undefinedbeforeundefined`: undefinedtheundefined undefinedoneundefined undefinedthatundefined undefinedholdsundefined undefinedatundefined undefinedtheundefined undefinedbeginundefined, undefinedNaNundefined: undefinednoneundefined undefineddoesundefined. */
 interface Held {
   before: number;
   from: number;
@@ -21,11 +21,11 @@ interface Held {
 }
 
 /**
- * The numbers of each bucket of `edges` by how long each of them holds: until the next one, the last until `to`. null
- * where nothing holds and nothing was measured. Stretches as for `tallyBuckets`.
+ * undefinedTheundefined undefinednumbersundefined undefinedofundefined undefinedeachundefined undefinedbucketundefined undefinedofundefined `undefinededgesundefined` undefinedbyundefined undefinedhowundefined undefinedlongundefined undefinedeachundefined undefinedofundefined undefinedthemundefined undefinedholdsundefined: undefineduntilundefined undefinedtheundefined undefinednextundefined undefinedoneundefined, undefinedtheundefined undefinedlastundefined undefineduntilundefined `undefinedtoundefined`. undefinednullundefined
+ * undefinedwhereundefined undefinednothingundefined undefinedholdsundefined undefinedandundefined undefinednothingundefined undefinedwasundefined undefinedmeasuredundefined. undefinedStretchesundefined undefinedasundefined undefinedforundefined `undefinedtallyBucketsundefined`.
  */
 export function weighHeld(
-  stretches: readonly Stretch[],
+  stretches: readonly ValueSpan[],
   edges: Float64Array,
   { before, from, to }: Held,
   isAngle: boolean,
@@ -51,8 +51,8 @@ export function weighHeld(
   return weighed;
 }
 
-/** The directions of each bucket of `edges`, all alike; null where nothing was measured. */
-export function weighAlike(stretches: readonly Stretch[], edges: Float64Array): (Weighed | null)[] {
+/** undefinedTheundefined undefineddirectionsundefined undefinedofundefined undefinedeachundefined undefinedbucketundefined undefinedofundefined `undefinededgesundefined`, undefinedallundefined undefinedalikeundefined; undefinednullundefined undefinedwhereundefined undefinednothingundefined undefinedwasundefined undefinedmeasuredundefined. */
+export function weighAlike(stretches: readonly ValueSpan[], edges: Float64Array): (Weighed | null)[] {
   const weighed: (Weighed | null)[] = Array.from({ length: edges.length - 1 }, () => null);
   let bucket = 0;
   eachNumber(stretches, (number, at) => {
@@ -62,13 +62,13 @@ export function weighAlike(stretches: readonly Stretch[], edges: Float64Array): 
   return weighed;
 }
 
-/** The weighed mean; NaN beyond float64, and where directions cancel out. Of what held for no time it is the last. */
+/** undefinedTheundefined undefinedweighedundefined undefinedmeanundefined; undefinedNaNundefined undefinedbeyondundefined undefinedfloat64undefined, undefinedandundefined undefinedwhereundefined undefineddirectionsundefined undefinedcancelundefined undefinedoutundefined. undefinedOfundefined undefinedwhatundefined undefinedheldundefined undefinedforundefined undefinednoundefined undefinedtimeundefined undefineditundefined undefinedisundefined undefinedtheundefined undefinedlastundefined. */
 export function weighedMean(weighed: Weighed, isAngle: boolean): number {
   if (weighed.weight === 0) return weighed.last;
   return isAngle ? directionOf(weighed) : asNumber(weighed.sum / weighed.weight);
 }
 
-/** The numbers times the seconds for which they held: of booleans how long they were true. NaN beyond float64. */
+/** undefinedTheundefined undefinednumbersundefined undefinedtimesundefined undefinedtheundefined undefinedsecondsundefined undefinedforundefined undefinedwhichundefined undefinedtheyundefined undefinedheldundefined: undefinedofundefined undefinedbooleansundefined undefinedhowundefined undefinedlongundefined undefinedtheyundefined undefinedwereundefined undefinedtrueundefined. undefinedNaNundefined undefinedbeyondundefined undefinedfloat64undefined. */
 export function heldSum({ sum }: Weighed): number {
   return asNumber(sum / 1_000);
 }
@@ -89,7 +89,7 @@ function asNumber(value: number): number {
   return Number.isFinite(value) ? value : Number.NaN;
 }
 
-function eachNumber(stretches: readonly Stretch[], take: (number: number, at: number) => void): void {
+function eachNumber(stretches: readonly ValueSpan[], take: (number: number, at: number) => void): void {
   for (const { timestamps, values } of stretches) {
     if (timestamps.length === 0) throw new Error('a segment that is needed was not decoded');
     for (let i = 0; i < timestamps.length; i++) take(values[i] as number, timestamps[i]!);

@@ -1,7 +1,7 @@
-import type { Database } from '../database.ts';
-import { LruMap } from '../lru-map.ts';
-import { Revisions } from '../revisions.ts';
-import { SharedLoads } from '../shared-loads.ts';
+import type { Database } from '../ports/database.ts';
+import { LruMap } from '../../scheduling/lru-map.ts';
+import { VersionCounter } from '../../scheduling/version-counter.ts';
+import { SingleFlight } from '../../scheduling/single-flight.ts';
 import { MAX_NAMED, readIdsNamed } from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
 
@@ -22,9 +22,9 @@ export class DeviceNames {
   readonly #ids = new LruMap<string, Named>({ most: MAX_NAMES, sizeOf: ({ ids }) => ids.length });
   /** The keys of names that no device of the workspace has → when that was read. */
   readonly #unknown = new LruMap<string, number>({ most: MAX_UNKNOWN });
-  readonly #loads = new SharedLoads<string[]>();
+  readonly #loads = new SingleFlight<string[]>();
   /** Of workspaces: others' devices may change all the time. */
-  readonly #revisions = new Revisions();
+  readonly #revisions = new VersionCounter();
 
   constructor(database: Database) {
     this.#database = database;

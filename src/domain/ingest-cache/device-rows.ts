@@ -1,8 +1,8 @@
-import type { Database } from '../database.ts';
-import { deviceIdentity, isNetworkIdentity } from '../device-identity.ts';
-import { longJsonPieces, readLongJson } from '../long-json.ts';
-import { giveWay } from '../give-way.ts';
-import { placeholders } from '../long-columns.ts';
+import type { Database } from '../ports/database.ts';
+import { deviceIdentity, isNetworkIdentity } from '../text/device-identity.ts';
+import { longJsonPieces, readLongJson } from '../sql/long-json.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import { placeholders } from '../sql/long-columns.ts';
 
 const USUAL_BYTES = 500;
 
@@ -87,7 +87,7 @@ async function readConfigurations(database: Database, keys: readonly number[]): 
   const found = new Map<number, string>();
   if (keys.length === 0) return found;
   for (const [at, piece] of (await longJsonPieces(database.read(), database.dialect, column, keys)).entries()) {
-    if (at > 0) await giveWay();
+    if (at > 0) await yieldToEventLoop();
     const texts = await readLongJson(database.read(), database.dialect, column, piece);
     for (const [key, text] of texts) found.set(key, text);
   }

@@ -1,24 +1,24 @@
-import type { Database } from '../database.ts';
-import type { Change, Cluster } from '../cluster.ts';
+import type { Database } from '../ports/database.ts';
+import type { Change, Cluster } from '../ports/cluster.ts';
 import type { ConfigurationFieldInfo } from './device-configuration.ts';
 import type { FieldWords, Meant, ReadAs } from '../entities/field.ts';
 import { type DeviceType, ProductSchema } from '../entities/product.ts';
-import { CollectedLoads } from '../collected-loads.ts';
-import { deviceIdentity } from '../device-identity.ts';
-import { giveWay } from '../give-way.ts';
-import type { HeldTurns } from '../held-turns.ts';
-import { worksFor } from '../whose-work.ts';
-import { LruMap } from '../lru-map.ts';
+import { BatchedFlight } from '../../scheduling/batched-flight.ts';
+import { deviceIdentity } from '../text/device-identity.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import type { HeldTurns } from '../../scheduling/penalty-turns.ts';
+import { runAs } from '../../scheduling/current-caller.ts';
+import { LruMap } from '../../scheduling/lru-map.ts';
 import type { Keeps, KeepsOf } from './keeps.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
 import { DeviceNames } from './device-names.ts';
 import { type DeviceRow, named, readDeviceRows, weightOfDevice, withIds } from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
 import { type ProductAnswers, readProduct } from './product-rows.ts';
-import { Revisions } from '../revisions.ts';
+import { VersionCounter } from '../../scheduling/version-counter.ts';
 import { serialsText } from './serials-text.ts';
-import { SharedLoads } from '../shared-loads.ts';
-import { isUuid } from '../uuid.ts';
+import { SingleFlight } from '../../scheduling/single-flight.ts';
+import { isUuid } from '../text/uuid.ts';
 
 /** A field as recording and reading need it; `key` is the small number that measurements carry. */
 export interface FieldInfo extends FieldWords, ReadAs, Meant {
@@ -80,7 +80,7 @@ const FEW_CHANGED = 100;
  * the change (CONTRACT 1).
  */
 export class IngestCache {
-  readonly #revisions = new Revisions();
+  readonly #revisions = new VersionCounter();
   readonly #database: Database;
   readonly #defaultWriteRate: number;
   readonly #keepsOf: KeepsOf;
@@ -90,8 +90,8 @@ export class IngestCache {
   /** `productId NUL identity` → device id; only hits are kept. */
   readonly #deviceIdByIdentity = new LruMap<string, string>({ most: MAX_NAMES });
   readonly #names: DeviceNames;
-  readonly #productLoads = new SharedLoads<ProductInfo | null>();
-  readonly #deviceLoads = new CollectedLoads<DeviceInfo>((ids) => this.#readDevices(ids));
+  readonly #productLoads = new SingleFlight<ProductInfo | null>();
+  readonly #deviceLoads = new BatchedFlight<DeviceInfo>((ids) => this.#readDevices(ids));
   /** The revision when a product's serial numbers were first asked for since any of its devices changed. */
   readonly #serialsVersions = new LruMap<string, string>({ most: MAX_WEBHOOKS });
 
@@ -165,7 +165,7 @@ export class IngestCache {
     const found = new Map<string, DeviceInfo>();
     for (let at = 0, looks = 1; at < ids.length; looks += 1) {
       const before = this.#revisions.now;
-      if (at > 0) await giveWay();
+      if (at > 0) await yieldToEventLoop();
       const some = ids.slice(at, at + LOADED_AT_ONCE);
       const rows = await readDeviceRows(this.#database, withIds(some));
       const products = new Map<string, ProductInfo>();
@@ -198,7 +198,7 @@ export class IngestCache {
       else if (isPossibleSerial(name)) unknown.push(name);
     }
     for (let at = 0; at < unknown.length; at += LOADED_AT_ONCE) {
-      if (at > 0) await giveWay();
+      if (at > 0) await yieldToEventLoop();
       await this.#loadOfProduct(product, unknown.slice(at, at + LOADED_AT_ONCE), found);
     }
     return found;
@@ -226,7 +226,7 @@ export class IngestCache {
     const version = this.#serialsVersions.get(product.id) ?? String(this.#revisions.now);
     this.#serialsVersions.set(product.id, version);
     const load = (maxBytes: number, turns: HeldTurns): Promise<readonly Buffer[] | null> =>
-      worksFor({ tokenId: product.id, tenant: product.workspaceId }, () =>
+      runAs({ tokenId: product.id, tenant: product.workspaceId }, () =>
         serialsText(this.#database, turns, product.key, maxBytes),
       );
     return { version, load };

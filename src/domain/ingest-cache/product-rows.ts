@@ -1,7 +1,7 @@
-import type { Database } from '../database.ts';
+import type { Database } from '../ports/database.ts';
 import { ConfigurationFieldSchema } from '../entities/configuration-field.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
-import type { WebhookAnswer } from '../webhook-answer.ts';
+import type { WebhookAnswer } from '../entities/webhook-answer.ts';
 import { type ProductAnswer, ProductAnswerSchema } from '../entities/product-answer.ts';
 import { FieldSchema } from '../entities/field.ts';
 import { ProductSchema } from '../entities/product.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '../database.ts';
-import type { HeldTurns } from '../held-turns.ts';
+import type { Database } from '../ports/database.ts';
+import type { HeldTurns } from '../../scheduling/penalty-turns.ts';
 
 /** So many devices are read at once: about 3 ms. */
 const SLICE = 2_000;

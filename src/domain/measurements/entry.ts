@@ -1,10 +1,10 @@
 import { FIELD_IDENTIFIER, type FieldType } from '../entities/field.ts';
-import { usableIdentifier } from '../name-path.ts';
-import { brokenPlace, describe, kindOf, shown } from '../describe-value.ts';
+import { usableIdentifier } from '../entities/name-path.ts';
+import { brokenPlace, describe, kindOf, shown } from '../text/describe-value.ts';
 import { readTime, type TimeBounds } from '../times/entry-time.ts';
 import { acceptedValue, EXPECTED_VALUE } from './field-value.ts';
 import type { FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { StoredValue } from './store.ts';
+import type { StoredValue } from '../ports/store.ts';
 
 /** Why an entry was not stored (CONTRACT 3). */
 export type RejectionCode =

@@ -1,4 +1,4 @@
-import type { StoredValue } from './store.ts';
+import type { StoredValue } from '../ports/store.ts';
 import type { FieldType, ReadAs } from '../entities/field.ts';
 import { readDecimal } from './decimal.ts';
 import { parseGeolocation } from './geolocation.ts';

@@ -1,7 +1,7 @@
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { type Rejection, reject } from './entry.ts';
 import { duplicate, onlyPlaces } from './replaced-entries.ts';
-import type { Batch } from './store.ts';
+import type { Batch } from '../ports/store.ts';
 
 /** The accepted entries of a request, before it is known which of them are stored. */
 export interface JudgedEntries {

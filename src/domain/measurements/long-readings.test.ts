@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LongReadings } from './long-readings.ts';
-import type { Batch } from './store.ts';
+import type { Batch } from '../ports/store.ts';
 
 const batchOf = (deviceKey: number, timestamps: number[]): Batch => ({
   deviceKey,

@@ -1,4 +1,4 @@
-import type { Batch, RewrittenReadings } from './store.ts';
+import type { Batch, RewrittenReadings } from '../ports/store.ts';
 
 /** So long nothing long was written again: the device does something else now. */
 const FORGOTTEN_MS = 60_000;

@@ -1,5 +1,5 @@
-import type { Database, Dialect } from '../database.ts';
-import { rowsOf } from '../json-rows.ts';
+import type { Database, Dialect } from '../ports/database.ts';
+import { rowsOf } from '../sql/json-rows.ts';
 import { MAX_AHEAD_MS, type ReceiptMarks } from './receipt-times.ts';
 
 const NAME = 'receipt times of device ';

@@ -1,12 +1,12 @@
 import { AppError } from '../../errors.ts';
-import { FairLine } from '../fair-line.ts';
+import { RoundRobinQueue } from '../../scheduling/round-robin-queue.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import { pause } from '../pause.ts';
-import { Tally } from '../tally.ts';
+import { pause } from '../../scheduling/pause.ts';
+import { Tally } from '../../scheduling/tally.ts';
 import type { LongReadings } from './long-readings.ts';
-import { LostTime } from './lost-time.ts';
-import { type Batch, type MeasurementStore, PART_BYTES, type Receipt } from './store.ts';
-import type { WriteShares } from './write-shares.ts';
+import { FailFast } from './fail-fast.ts';
+import { type Batch, type MeasurementStore, PART_BYTES, type Receipt } from '../ports/store.ts';
+import type { WriteShares } from '../../scheduling/write-shares.ts';
 
 /** A text has 4,096 characters at most, in UTF-8 so many bytes. */
 const TEXT_BYTES = 12_288;
@@ -44,9 +44,9 @@ interface ReceiptPartsDeps {
 export class ReceiptParts {
   readonly #deps: ReceiptPartsDeps;
   /** Parts behind the one under way, each its tenant's; tenants take turns. */
-  readonly #line = new FairLine<() => void>();
+  readonly #line = new RoundRobinQueue<() => void>();
   #isBusy = false;
-  readonly #lostTime = new LostTime();
+  readonly #lostTime = new FailFast();
   /** What is written again for what is under way of each tenant, in bytes, as far as that is known … */
   readonly #knownUnderWay = new Tally();
   /** … and what may be, where nobody has asked. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import { LruMap } from '../lru-map.ts';
+import { LruMap } from '../../scheduling/lru-map.ts';
 
 /** Devices whose last time is remembered; beyond that those are forgotten whose time has passed. */
 const MAX_DEVICES = 100_000;

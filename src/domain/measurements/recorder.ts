@@ -2,21 +2,21 @@ import { AppError } from '../../errors.ts';
 import type { DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { type Ahead, aheadOf } from '../times/ahead.ts';
 import type { TimeBounds } from '../times/entry-time.ts';
-import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
+import { retryWhileOverloaded } from '../../scheduling/retry-while-overloaded.ts';
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection } from './entry.ts';
-import type { Feed } from './feed.ts';
+import type { Feed } from '../live/feed.ts';
 import type { LongReadings } from './long-readings.ts';
 import { fieldsToWrite, type JudgedEntries, whatIsKept } from './kept-entries.ts';
 import { lastOfEachKey } from './replaced-entries.ts';
 import { type Part, type ReceiptParts, textsOf } from './receipt-parts.ts';
 import type { ReceiptTimes } from './receipt-times.ts';
-import type { Batch, CallOutcome, DeviceRemoval, MeasurementStore, Receipt, Rewrite } from './store.ts';
+import type { Batch, CallOutcome, DeviceRemoval, MeasurementStore, Receipt, Rewrite } from '../ports/store.ts';
 import { withinRetention } from './retention.ts';
 import { StoredAlready } from './stored-already.ts';
 import type { Suggestions } from './suggestions.ts';
 import type { WriteLimiter } from './write-limiter.ts';
-import { UnderWay } from './under-way.ts';
-import type { Amount, WriteShares } from './write-shares.ts';
+import { InFlightLimit } from './in-flight-limit.ts';
+import type { Amount, WriteShares } from '../../scheduling/write-shares.ts';
 
 /** What changes while somebody waits is looked at again so often. */
 const MOST_ATTEMPTS = 3;
@@ -88,7 +88,7 @@ export class Recorder {
   readonly #deps: RecorderDeps;
   /** What was committed, and paid for, in parts. */
   readonly #inParts = new WeakSet<readonly Batch[]>();
-  readonly #underWay = new UnderWay();
+  readonly #underWay = new InFlightLimit();
   readonly #storedAlready: StoredAlready;
 
   constructor(deps: RecorderDeps) {

@@ -1,5 +1,5 @@
 import { type Rejection, reject } from './entry.ts';
-import type { Batch } from './store.ts';
+import type { Batch } from '../ports/store.ts';
 
 type Keys = Pick<Batch, 'fieldKeys' | 'timestamps'>;
 

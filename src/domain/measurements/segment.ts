@@ -1,4 +1,4 @@
-import type { StoredValue } from './store.ts';
+import type { StoredValue } from '../ports/store.ts';
 
 /** What a chunk of numbers says of itself, so that a bucket that holds it whole need not decode it. Times in ms UTC. */
 export interface NumberSummary {

@@ -1,6 +1,6 @@
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
-import { LruMap } from '../lru-map.ts';
-import type { Batch, MeasurementStore } from './store.ts';
+import { LruMap } from '../../scheduling/lru-map.ts';
+import type { Batch, MeasurementStore } from '../ports/store.ts';
 
 /** Of so many devices it is remembered how new what is stored of them is. */
 const MAX_DEVICES = 100_000;

@@ -1,16 +1,16 @@
 import { type EntityManager, LockMode } from '@mikro-orm/sql';
-import type { Database, Dialect } from '../database.ts';
-import { addedUp, rowsOf } from '../json-rows.ts';
+import type { Database, Dialect } from '../ports/database.ts';
+import { addedUp, rowsOf } from '../sql/json-rows.ts';
 import type { FieldType } from '../entities/field.ts';
 import type { Rejection } from './entry.ts';
 import { guessFieldType } from './field-value.ts';
 import { ProductSchema } from '../entities/product.ts';
-import { FairLine } from '../fair-line.ts';
-import { giveWay } from '../give-way.ts';
+import { RoundRobinQueue } from '../../scheduling/round-robin-queue.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import { usableIdentifier } from '../name-path.ts';
-import type { Party } from '../party.ts';
-import { Tally } from '../tally.ts';
+import { usableIdentifier } from '../entities/name-path.ts';
+import type { Caller } from '../../scheduling/caller.ts';
+import { Tally } from '../../scheduling/tally.ts';
 
 const FLUSH_EVERY_MS = 2_000;
 /** Identifiers that wait to be written: of one product … */
@@ -44,7 +44,7 @@ interface Sighting {
 
 interface Waiting {
   key: number;
-  party: Party;
+  party: Caller;
   /** By identifier. */
   sightings: Map<string, Sighting>;
 }
@@ -139,11 +139,11 @@ export class Suggestions {
   }
 
   async #writeAll(): Promise<void> {
-    const line = new FairLine<Party>();
+    const line = new RoundRobinQueue<Caller>();
     for (const { party } of this.#waiting.values()) line.add(party, party);
     // One after another: a hundred at once would wait for connections until some give up.
     for (let party = line.take(); party !== undefined; party = line.take()) {
-      await giveWay(party);
+      await yieldToEventLoop(party);
       await this.flush(party.tokenId);
     }
   }

@@ -1,7 +1,7 @@
-import type { Database } from '../database.ts';
-import { giveWay } from '../give-way.ts';
+import type { Database } from '../ports/database.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { forgetFieldOfSome, type RemovedField } from './forget-field.ts';
-import type { MeasurementStore } from './store.ts';
+import type { MeasurementStore } from '../ports/store.ts';
 
 interface SweepLateValuesDeps {
   database: Database;
@@ -64,7 +64,7 @@ async function forgetOrphans(database: Database, isStopping: () => boolean): Pro
       found = true;
     }
     after = last;
-    await giveWay();
+    await yieldToEventLoop();
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import { isoMs } from '../times/iso-time.ts';
-import { type Bounds, MOST_NODES, parseShallow } from '../json-text.ts';
+import { type Bounds, MOST_NODES, parseShallow } from '../text/json-text.ts';
 
 /** Reading JSON that networks send: whatever is absent or of another kind reads as the default, nothing throws. */
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts';
-import { mostNamesIn, parametersIn } from '../form-text.ts';
-import { excessOf } from '../json-text.ts';
+import { mostNamesIn, parametersIn } from '../text/form-text.ts';
+import { excessOf } from '../text/json-text.ts';
 import { networkTime } from '../times/network-time.ts';
 import { readActilityMessage } from './actility.ts';
 import { readChirpstackEvent } from './chirpstack.ts';

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import { AppError } from '../../errors.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../ports/database.ts';
 import type { Device } from '../entities/device.ts';
 import { type Keeps, keptFrom } from '../ingest-cache/keeps.ts';
-import type { MeasurementStore, Piece } from '../measurements/store.ts';
+import type { MeasurementStore, Piece } from '../ports/store.ts';
 import type { Plan, Plans } from './plans.ts';
 
 /** So long nothing is taken of a device whose plan was changed for one that keeps less. */

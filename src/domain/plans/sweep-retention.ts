@@ -1,8 +1,8 @@
 import { AppError } from '../../errors.ts';
-import type { Database } from '../database.ts';
-import { giveWay } from '../give-way.ts';
+import type { Database } from '../ports/database.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { type Keeps, keptFrom } from '../ingest-cache/keeps.ts';
-import type { MeasurementStore } from '../measurements/store.ts';
+import type { MeasurementStore } from '../ports/store.ts';
 import { countBefore } from './history-at-risk.ts';
 import type { Plans } from './plans.ts';
 
@@ -115,7 +115,7 @@ async function sweepDevices(
         onLeftOut(error, device.key);
       }
     }
-    await giveWay();
+    await yieldToEventLoop();
   }
 }
 

@@ -1,10 +1,10 @@
 import { LockMode } from '@mikro-orm/core';
-import type { Database } from '../database.ts';
+import type { Database } from '../ports/database.ts';
 import { badInput, conflict } from '../../errors.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../ports/cluster.ts';
 import type { Access } from '../access/access.ts';
-import { checkJsonDocument } from '../json-document.ts';
-import { readLongJson } from '../long-json.ts';
+import { checkJsonDocument } from '../text/json-document.ts';
+import { readLongJson } from '../sql/long-json.ts';
 import { findDevice } from '../access/find-device.ts';
 import { changeOfDevice } from '../devices/change-of-devices.ts';
 import { lockPart, lockProduct } from '../access/find-product.ts';
@@ -15,7 +15,7 @@ import {
 } from '../entities/configuration-field.ts';
 import type { Device } from '../entities/device.ts';
 import { FIELD_IDENTIFIER } from '../entities/field.ts';
-import { checkOptionalText, checkStorable } from '../text.ts';
+import { checkOptionalText, checkStorable } from '../text/text.ts';
 import { configurationFieldKeyOf } from './field-id.ts';
 import { FIELD_TEXTS } from './new-field.ts';
 

@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import type { Dialect } from '../database.ts';
-import { TransactionSlices } from '../give-way.ts';
+import type { Dialect } from '../ports/database.ts';
+import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import { badInput } from '../../errors.ts';
 import { examplesOf, MAX_EXAMPLES_BYTES } from '../decoders/example-rows.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
-import { searchable } from '../text.ts';
-import { uuidV7 } from '../uuid.ts';
+import { searchable } from '../text/text.ts';
+import { uuidV7 } from '../text/uuid.ts';
 import { newWebhookId } from './webhook-id.ts';
 
 /** Of tables whose rows are numbered by themselves: what a row says beside its product. */

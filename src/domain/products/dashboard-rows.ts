@@ -1,5 +1,5 @@
-import type { Database } from '../database.ts';
-import { bytesSql, placeholders } from '../long-columns.ts';
+import type { Database } from '../ports/database.ts';
+import { bytesSql, placeholders } from '../sql/long-columns.ts';
 
 /** How many bytes a dashboard may take as JSON. */
 export const MAX_DASHBOARD = 262_144;

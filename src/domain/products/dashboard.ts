@@ -1,7 +1,7 @@
 import { badInput } from '../../errors.ts';
 import { FIELD_IDENTIFIER } from '../entities/field.ts';
-import { checkJsonDocument } from '../json-document.ts';
-import { checkText } from '../text.ts';
+import { checkJsonDocument } from '../text/json-document.ts';
+import { checkText } from '../text/text.ts';
 import { MAX_DASHBOARD } from './dashboard-rows.ts';
 
 const MAX_WIDGETS = 200;

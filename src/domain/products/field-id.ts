@@ -1,4 +1,4 @@
-import { seal, unseal } from '../sealed-text.ts';
+import { seal, unseal } from '../text/sealed-text.ts';
 
 const SEALED = /^(field|configuration) ([1-9]\d{0,9})$/;
 const LARGEST_KEY = 2_147_483_647;

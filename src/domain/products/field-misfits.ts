@@ -1,6 +1,6 @@
 import { notFound } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../ports/database.ts';
 import type { DeviceList } from '../devices/device-list.ts';
 import type { Asker } from '../devices/device-scan.ts';
 import type { FieldType } from '../entities/field.ts';

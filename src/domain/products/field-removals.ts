@@ -1,17 +1,17 @@
 import { AppError } from '../../errors.ts';
-import type { Database } from '../database.ts';
-import { FairLine } from '../fair-line.ts';
+import type { Database } from '../ports/database.ts';
+import { RoundRobinQueue } from '../../scheduling/round-robin-queue.ts';
 import { forgetFieldOfSome, type RemovedField } from '../measurements/forget-field.ts';
-import type { MeasurementStore } from '../measurements/store.ts';
-import type { Party } from '../party.ts';
-import { Tally } from '../tally.ts';
+import type { MeasurementStore } from '../ports/store.ts';
+import type { Caller } from '../../scheduling/caller.ts';
+import { Tally } from '../../scheduling/tally.ts';
 
 /** As many fields as a product can have. */
 const MOST_OF_TENANT = 500;
 
 /** A field that was removed, by whom, and how far its values are forgotten. */
 interface Removal extends RemovedField {
-  party: Party;
+  party: Caller;
   /** The key of the last device of which they are written down to be forgotten. */
   after: number;
 }
@@ -30,7 +30,7 @@ interface FieldRemovalsDeps {
  */
 export class FieldRemovals {
   readonly #deps: FieldRemovalsDeps;
-  readonly #line = new FairLine<Removal>();
+  readonly #line = new RoundRobinQueue<Removal>();
   readonly #waiting = new Tally();
   #running: Promise<void> | null = null;
   #stopped = false;
@@ -40,7 +40,7 @@ export class FieldRemovals {
   }
 
   /** Throws OVERLOADED when the values of too many removed fields of the tenant are still to be forgotten. */
-  requireRoom({ tenant }: Party): void {
+  requireRoom({ tenant }: Caller): void {
     if (this.#waiting.of(tenant) >= MOST_OF_TENANT)
       throw new AppError(
         'OVERLOADED',

@@ -1,7 +1,7 @@
-import type { Database } from '../database.ts';
+import type { Database } from '../ports/database.ts';
 import type { ConfigurationField } from '../entities/configuration-field.ts';
 import type { Field } from '../entities/field.ts';
-import { placeholders } from '../long-columns.ts';
+import { placeholders } from '../sql/long-columns.ts';
 
 /** A field as lists show it: read as columns, as entities hundreds of them took ten times as long. */
 export type FieldRow = Pick<

@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import type { Database } from '../database.ts';
+import type { Database } from '../ports/database.ts';
 import { badInput, conflict, notFound } from '../../errors.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster } from '../ports/cluster.ts';
 import { forgetFieldOfSome } from '../measurements/forget-field.ts';
-import type { MeasurementStore } from '../measurements/store.ts';
+import type { MeasurementStore } from '../ports/store.ts';
 import type { Suggestions } from '../measurements/suggestions.ts';
 import { findProduct, lockPart, lockProduct } from '../access/find-product.ts';
-import { checkOptionalText } from '../text.ts';
+import { checkOptionalText } from '../text/text.ts';
 import type { Access } from '../access/access.ts';
 import type { Product } from '../entities/product.ts';
 import { type Field, FIELD_IDENTIFIER, type FieldRole, FieldSchema, type FieldType } from '../entities/field.ts';

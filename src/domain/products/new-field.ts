@@ -1,6 +1,6 @@
 import { badInput, conflict } from '../../errors.ts';
-import { usableIdentifier } from '../name-path.ts';
-import { checkOptionalText } from '../text.ts';
+import { usableIdentifier } from '../entities/name-path.ts';
+import { checkOptionalText } from '../text/text.ts';
 import { FIELD_IDENTIFIER, type FieldRole, type FieldType } from '../entities/field.ts';
 import { type CheckedMeaning, checkMeaning, type GivenMeaning } from './field-meaning.ts';
 

@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import { badInput } from '../../errors.ts';
-import type { Database } from '../database.ts';
+import type { Database } from '../ports/database.ts';
 import { ProductAnswerSchema } from '../entities/product-answer.ts';
 import { type ProductAnswers, productAnswers } from '../ingest-cache/product-rows.ts';
-import { readWebhookAnswer } from '../webhook-answer.ts';
+import { readWebhookAnswer } from '../entities/webhook-answer.ts';
 
 /** How a product is to answer its senders. Left out: unchanged; null: as it comes. */
 export interface AnswersChange {

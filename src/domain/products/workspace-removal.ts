@@ -2,13 +2,13 @@ import type { EntityManager } from '@mikro-orm/sql';
 import { conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { holdRights } from '../access/hold-rights.ts';
-import type { Cluster } from '../cluster.ts';
-import type { Database } from '../database.ts';
+import type { Cluster } from '../ports/cluster.ts';
+import type { Database } from '../ports/database.ts';
 import { ProductSchema } from '../entities/product.ts';
 import { TokenSchema } from '../entities/token.ts';
-import { lockWorkspace } from '../workspaces/lock-workspace.ts';
-import type { Authenticator } from '../tokens/authenticator.ts';
-import { deleteInSlices } from '../delete-in-slices.ts';
+import { lockWorkspace } from '../accounts/lock-workspace.ts';
+import type { Authenticator } from '../accounts/authenticator.ts';
+import { deleteInSlices } from '../sql/delete-in-slices.ts';
 import type { ProductService } from './product-service.ts';
 
 /** So often products that were created meanwhile are deleted too. */

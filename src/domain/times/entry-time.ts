@@ -1,4 +1,4 @@
-import { describe } from '../describe-value.ts';
+import { describe } from '../text/describe-value.ts';
 import { isoMs, readIso } from './iso-time.ts';
 import { EARLIEST_MS, type Likeness, likenessOf, MILLISECONDS_FROM } from './looks-like.ts';
 

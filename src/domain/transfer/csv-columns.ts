@@ -1,5 +1,5 @@
 import { badInput } from '../../errors.ts';
-import { NameIndex } from '../name-index.ts';
+import { NameIndex } from '../text/name-index.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { Delimiter } from './csv-head.ts';
 import { listed, probablyMeant, quoted, type Role } from './headings.ts';

@@ -2,21 +2,21 @@ import { badInput } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import type { DeviceList, ListedDevice } from '../devices/device-list.ts';
 import type { DevicePosition } from '../devices/device-order.ts';
-import { eachInTurns } from '../give-way.ts';
+import { eachInTurns } from '../../scheduling/yield-to-event-loop.ts';
 import type { DeviceInfo, FieldInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { History } from '../history/history.ts';
 import { PointBudget } from '../history/point-budget.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
-import type { Columns, MeasurementStore } from '../measurements/store.ts';
-import type { Page } from '../page.ts';
-import type { Authenticator } from '../tokens/authenticator.ts';
-import type { BackgroundTurns, Turns } from '../turns.ts';
-import type { WorkShares } from '../work-shares.ts';
+import type { Columns, MeasurementStore } from '../ports/store.ts';
+import type { Page } from '../sql/page.ts';
+import type { Authenticator } from '../accounts/authenticator.ts';
+import type { BackgroundTurns, Turns } from '../../scheduling/turns.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { chartedRows } from './charted-rows.ts';
 import { type ColumnPage, ColumnRun } from './column-run.ts';
 import { PageSize } from './page-size.ts';
 import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat, PIECE } from './export-format.ts';
-import { FilePlaces } from './file-places.ts';
+import { FilePlaces } from '../../scheduling/file-places.ts';
 
 /** What a file of measurements is to hold (CONTRACT 8). Times in milliseconds, start inclusive, end exclusive. */
 export interface ExportQuery {
@@ -54,7 +54,7 @@ interface ExporterDeps {
   history: History;
   devices: DeviceList;
   ingestCache: IngestCache;
-  shares: WorkShares;
+  shares: FairScheduler;
 }
 
 /** Values read at once of a field, and of all fields side by side; twice as many are in memory. */

@@ -1,4 +1,4 @@
-import { type CharsetDecoder, charsetOf, decoderOf, Utf8Pieces } from '../charsets.ts';
+import { type CharsetDecoder, charsetOf, decoderOf, Utf8Pieces } from '../text/charsets.ts';
 import { AppError } from '../../errors.ts';
 
 /** As many bytes as a byte order mark has. */

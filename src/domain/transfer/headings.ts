@@ -1,4 +1,4 @@
-import { NameIndex } from '../name-index.ts';
+import { NameIndex } from '../text/name-index.ts';
 
 /** What a column or key can be beside a field. */
 export type Role = 'device' | 'timestamp' | 'field' | 'value';

@@ -2,7 +2,7 @@ import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { checkEntry, isRejection, type Rejection } from '../measurements/entry.ts';
 import { addToBatch, type DeviceBatch } from '../measurements/recorder.ts';
 import { withinRetention } from '../measurements/retention.ts';
-import { LONG_AGO, NOT_HEARD } from '../measurements/store.ts';
+import { LONG_AGO, NOT_HEARD } from '../ports/store.ts';
 import type { ImportLine } from './import-format.ts';
 import { type Ahead, aheadOf, aheadOfAll } from '../times/ahead.ts';
 import { readTime, type TimeBounds } from '../times/entry-time.ts';

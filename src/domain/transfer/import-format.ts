@@ -1,5 +1,5 @@
-import { excessOf, isLongNumber, keepLongNumbers } from '../json-text.ts';
-import { NameIndex } from '../name-index.ts';
+import { excessOf, isLongNumber, keepLongNumbers } from '../text/json-text.ts';
+import { NameIndex } from '../text/name-index.ts';
 import { columnsOf, type CsvColumns } from './csv-columns.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import type { Role } from './headings.ts';

@@ -1,18 +1,18 @@
 import { AppError, asAppError } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
-import { retryWhileOverloaded } from '../retry-while-overloaded.ts';
-import { giveWay } from '../give-way.ts';
+import { retryWhileOverloaded } from '../../scheduling/retry-while-overloaded.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { isPossibleSerial } from '../ingest-cache/possible-serial.ts';
 import { changed, type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
 import { textsOf } from '../measurements/receipt-parts.ts';
-import type { MeasurementStore } from '../measurements/store.ts';
-import type { Authenticator } from '../tokens/authenticator.ts';
-import type { BackgroundTurns } from '../turns.ts';
-import type { WorkShares } from '../work-shares.ts';
+import type { MeasurementStore } from '../ports/store.ts';
+import type { Authenticator } from '../accounts/authenticator.ts';
+import type { BackgroundTurns } from '../../scheduling/turns.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { type Ahead, aheadOfAll } from '../times/ahead.ts';
-import { FilePlaces } from './file-places.ts';
+import { FilePlaces } from '../../scheduling/file-places.ts';
 import { type FoundDevice, ImportBatch, MAX_REJECTED, type RefusedLine, SeenKeys } from './import-batch.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
 
@@ -36,7 +36,7 @@ interface ImporterDeps {
   devices: DeviceFinder;
   recorder: Recorder;
   store: Pick<MeasurementStore, 'compactSoon'>;
-  shares: WorkShares;
+  shares: FairScheduler;
   /** What is older is told to nobody who follows live values. */
   liveWindowMs: number;
   maxFutureMs: number;
@@ -189,7 +189,7 @@ class ImportRun {
     this.#turns.spend(Math.max(this.#spentMs, this.#tookMs));
     this.#spentMs = 0;
     this.#tookMs = 0;
-    await giveWay();
+    await yieldToEventLoop();
     await this.#turns.next();
   }
 

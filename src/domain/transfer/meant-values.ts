@@ -1,6 +1,6 @@
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Rejection } from '../measurements/entry.ts';
-import { NameIndex } from '../name-index.ts';
+import { NameIndex } from '../text/name-index.ts';
 import type { ImportLine } from './import-format.ts';
 
 /** A decimal comma, as spreadsheets of most of Europe write it. */

@@ -1,4 +1,4 @@
-import type { Columns } from '../measurements/store.ts';
+import type { Columns } from '../ports/store.ts';
 
 /** Of texts whose lengths are not known yet: a megabyte, if they are as long as may be. */
 const AT_FIRST = 250;

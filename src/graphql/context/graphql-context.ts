@@ -2,7 +2,7 @@ import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { Access } from '../../domain/access/access.ts';
 import type { Asker } from '../../domain/devices/device-scan.ts';
 import { PointBudget } from '../../domain/history/point-budget.ts';
-import { type Party, strangerAt } from '../../domain/party.ts';
+import { type Caller, strangerAt } from '../../scheduling/caller.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
 import type { LiveStatus } from '../live/live-status.ts';
@@ -26,7 +26,7 @@ const NO_ACCESS: Record<NoAccess, string> = {
 const GOES_ON_MS = 1_000;
 
 /** What the token of an access may do by now; null: it is gone. */
-type Present = (access: Access) => Promised<Access | null>;
+type ActiveCallers = (access: Access) => Promised<Access | null>;
 
 /** What subscriptions open; type-graphql calls their `subscribe` without the resolver, so it comes by the context. */
 export interface LiveSources {
@@ -45,7 +45,7 @@ export class GraphqlContext {
   readonly points: PointBudget;
   readonly budget: WorkBudget;
   /** Whose share of the work this is: the token's, or the address's when there is none. */
-  readonly caller: Party;
+  readonly caller: Caller;
   /** Where the request, or the WebSocket, comes from. */
   readonly address: string;
   #presented: Access | NoAccess;
@@ -53,7 +53,7 @@ export class GraphqlContext {
   readonly #isKnown: boolean;
   #wentOnAt = Number.NEGATIVE_INFINITY;
   #goingOn: Promise<void> | null = null;
-  readonly #present: Present | null;
+  readonly #present: ActiveCallers | null;
   /** Before each mutation of an operation but the first: waits for the caller's turn again, or throws OVERLOADED. */
   nextTurn: (() => Promise<void>) | null = null;
   /** After a piece of its answer, which took so many ms: waits for the caller's turn however long. */
@@ -77,7 +77,7 @@ export class GraphqlContext {
     sources: LoaderSources,
     live: LiveSources,
     budget = new WorkBudget(),
-    present: Present | null = null,
+    present: ActiveCallers | null = null,
   ) {
     this.budget = budget;
     this.#presented = access;

@@ -1,6 +1,6 @@
-import { giveWay } from '../../domain/give-way.ts';
-import { Lines } from '../../domain/lines.ts';
-import { Pieces } from '../../domain/pieces.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import { KeyedSemaphore } from '../../scheduling/keyed-semaphore.ts';
+import { BackgroundLane } from '../../scheduling/background-lane.ts';
 import { ONE_OF_MANY } from './error-bounds.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import type { Loaders } from './loaders.ts';
@@ -25,9 +25,9 @@ const MUCH = 5_000;
 const OF_TENANT = 4;
 
 /** How many wait is bounded by the mutations that have begun (`MutationPlaces`). */
-const lists = new Pieces({ atOnce: AT_ONCE, maxWaiting: Infinity, longMs: LONG_MS });
-const ofTokens = new Lines({ atOnce: 1, most: Infinity });
-const ofTenants = new Lines({ atOnce: OF_TENANT, most: Infinity });
+const lists = new BackgroundLane({ atOnce: AT_ONCE, maxWaiting: Infinity, longMs: LONG_MS });
+const ofTokens = new KeyedSemaphore({ atOnce: 1, most: Infinity });
+const ofTenants = new KeyedSemaphore({ atOnce: OF_TENANT, most: Infinity });
 
 /**
  * The list as graphql-js may have it: of what a mutation answers with, which can be ten thousand items long, and of a
@@ -64,7 +64,7 @@ export function listInPlace<List>(list: List, context: GraphqlContext): Promised
   if (!context.isMutation || context.values <= MUCH || context.hasPlace) return list;
   return placeOf(context).then(async () => {
     // All that wait for it would go on at once.
-    await giveWay();
+    await yieldToEventLoop();
     // It has failed elsewhere, and its place is others' by now.
     if (context.isAnswered) throw ONE_OF_MANY;
     await context.goOn();
@@ -78,7 +78,7 @@ function placeOf(context: GraphqlContext): Promise<void> {
   context.placeOfLists ??= new Promise((come) => {
     const use = async (): Promise<void> => {
       // Not in the same turn of the event loop as the end of the one before.
-      await giveWay();
+      await yieldToEventLoop();
       context.hasPlace = true;
       come();
       await context.untilAnswered();
@@ -97,7 +97,7 @@ async function handOut<Item>(
   let at = 0;
   let most = FIRST;
   try {
-    await giveWay();
+    await yieldToEventLoop();
     while (at < list.length && !context.isAnswered) {
       // Its place, or its turn, may have come after minutes: a query has half a minute in all.
       if (context.isMutation) await context.goOn();
@@ -124,7 +124,7 @@ async function handOut<Item>(
 async function piecesOfLoading(loaders: Loaders): Promise<number[]> {
   const pieces: number[] = [];
   for (;;) {
-    await giveWay();
+    await yieldToEventLoop();
     const answers = Object.values(loaders).flatMap(({ answer }) => answer ?? []);
     if (answers.length === 0) return pieces;
     await Promise.all(

@@ -1,5 +1,5 @@
-import type { Party } from '../../domain/party.ts';
-import { Tally } from '../../domain/tally.ts';
+import type { Caller } from '../../scheduling/caller.ts';
+import { Tally } from '../../scheduling/tally.ts';
 import { AppError } from '../../errors.ts';
 import type { Promised } from './promised.ts';
 
@@ -51,7 +51,7 @@ export class LoadedMemory {
   }
 
   /** One more begins to run. `check`: throws what ended it; `neverWaits`: others wait for what it has. */
-  open(party: Party, check: () => void, neverWaits = false): OperationMemory {
+  open(party: Caller, check: () => void, neverWaits = false): OperationMemory {
     return new OperationMemory(this, { party, check, neverWaits });
   }
 
@@ -139,7 +139,7 @@ let operations = 0;
 /** What one operation has loaded and made of it, until it is answered. */
 export class OperationMemory {
   readonly no = (operations += 1);
-  readonly party: Party;
+  readonly party: Caller;
   readonly #all: LoadedMemory;
   readonly #check: () => void;
   readonly #neverWaits: boolean;
@@ -152,7 +152,7 @@ export class OperationMemory {
 
   constructor(
     all: LoadedMemory,
-    { party, check, neverWaits }: { party: Party; check: () => void; neverWaits: boolean },
+    { party, check, neverWaits }: { party: Caller; check: () => void; neverWaits: boolean },
   ) {
     this.#all = all;
     this.party = party;

@@ -1,14 +1,14 @@
-import type { Database } from '../../domain/database.ts';
+import type { Database } from '../../domain/ports/database.ts';
 import { bytesOfDevice, readDevices } from '../../domain/devices/device-record.ts';
-import { type LongColumn, longJsonPieces, readLongJson } from '../../domain/long-json.ts';
+import { type LongColumn, longJsonPieces, readLongJson } from '../../domain/sql/long-json.ts';
 import { type ExampleTexts, exampleSizes, MAX_EXAMPLE_PART, readExamples } from '../../domain/decoders/example-rows.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
 import type { Device } from '../../domain/entities/device.ts';
 import { type Field, FieldSchema } from '../../domain/entities/field.ts';
-import { giveWay } from '../../domain/give-way.ts';
-import { heavyTurn } from '../../domain/heavy-turn.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import { yieldForLarge } from '../../scheduling/yield-for-large.ts';
 import type { History, LatestWanted, MeasuredValue } from '../../domain/history/history.ts';
-import type { MeasurementStore } from '../../domain/measurements/store.ts';
+import type { MeasurementStore } from '../../domain/ports/store.ts';
 import { type Product, ProductSchema } from '../../domain/entities/product.ts';
 import { dashboardSizes, MAX_DASHBOARD, readDashboards } from '../../domain/products/dashboard-rows.ts';
 import {
@@ -21,10 +21,10 @@ import {
 import { bytesOfAnswers, readAnswers } from '../../domain/products/product-answers.ts';
 import type { ProductAnswers } from '../../domain/ingest-cache/product-rows.ts';
 import type { WorkBudget } from './work-budget.ts';
-import { numbering } from '../../domain/numbering.ts';
+import { numbering } from '../../domain/sql/numbering.ts';
 import type { TokenScope } from '../../domain/entities/token.ts';
-import { personalScopes } from '../../domain/tokens/personal-scopes.ts';
-import { bytesOfLimits, readTokenLimits, type TokenLimits } from '../../domain/tokens/token-limits.ts';
+import { personalScopes } from '../../domain/accounts/personal-scopes.ts';
+import { bytesOfLimits, readTokenLimits, type TokenLimits } from '../../domain/accounts/token-limits.ts';
 import { type Workspace, WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { Batch } from './batch.ts';
 import { latestBytes, latestSizes } from './latest-size.ts';
@@ -110,7 +110,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
       const texts = new Map<number, string>();
       for (const piece of await longJsonPieces(database.read(), dialect, column, keys)) {
         const read = async (): Promise<Map<number, string>> => {
-          await giveWay();
+          await yieldToEventLoop();
           return readLongJson(database.read(), dialect, column, piece);
         };
         for (const [key, text] of await budget.load(read, (some) => textBytes(some.values()))) texts.set(key, text);
@@ -125,7 +125,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
     dashboard: new Batch(
       async (keys) => {
         const texts = await budget.load(
-          () => giveWay().then(() => readDashboards(database, keys)),
+          () => yieldToEventLoop().then(() => readDashboards(database, keys)),
           (read) => textBytes(read.values()),
         );
         return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
@@ -138,7 +138,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
     }),
     list: new Batch(
       async (reads) => {
-        if (reads.length > FEW_LISTS) await giveWay();
+        if (reads.length > FEW_LISTS) await yieldToEventLoop();
         return Promise.all(reads.map(({ read }) => read().catch((error: Error) => error)));
       },
       { nameOf: ({ name }) => name, atMost: LISTS_AT_ONCE },
@@ -150,7 +150,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
     tokenLimits: new Batch(
       async (ids) => {
         const limits = await budget.load(
-          () => giveWay().then(() => readTokenLimits(database, ids)),
+          () => yieldToEventLoop().then(() => readTokenLimits(database, ids)),
           (read) => bytesOfLimits(read.values()),
         );
         return ids.map((id) => limits.get(id) ?? null);
@@ -158,17 +158,18 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
       { atMost: LIMITS_AT_ONCE },
     ),
     answersOfProduct: new Batch(
-      (keys) => budget.load<ProductAnswers[]>(() => giveWay().then(() => readAnswers(database, keys)), bytesOfAnswers),
+      (keys) =>
+        budget.load<ProductAnswers[]>(() => yieldToEventLoop().then(() => readAnswers(database, keys)), bytesOfAnswers),
       { atMost: ANSWERS_AT_ONCE },
     ),
     fieldsOfProduct: new Batch(
-      (keys) => budget.load<FieldRow[][]>(() => giveWay().then(() => readFields(database, keys)), rowBytes),
+      (keys) => budget.load<FieldRow[][]>(() => yieldToEventLoop().then(() => readFields(database, keys)), rowBytes),
       { sizesOf: (keys) => partCounts(database, 'field', keys), atMost: PARTS_AT_ONCE },
     ),
     configurationOfProduct: new Batch(
       (keys) =>
         budget.load<ConfigurationRow[][]>(
-          () => giveWay().then(() => readConfigurationFields(database, keys)),
+          () => yieldToEventLoop().then(() => readConfigurationFields(database, keys)),
           rowBytes,
         ),
       { sizesOf: (keys) => partCounts(database, 'configuration_field', keys), atMost: PARTS_AT_ONCE },
@@ -195,7 +196,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
       async (versions) => {
         const wanted = versions.map(({ product, version }) => ({ product: product.key, version }));
         const sources = await budget.load(async () => {
-          await heavyTurn(versions.length * MAX_SOURCE_BYTES);
+          await yieldForLarge(versions.length * MAX_SOURCE_BYTES);
           const rows = await database.read().find(DecoderVersionSchema, { $or: wanted });
           return Object.fromEntries(rows.map((row) => [`${row.product.key} ${row.version}`, row.source]));
         });
@@ -206,7 +207,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
     exampleTexts: new Batch(
       async (ids) => {
         const texts = await budget.load(
-          () => giveWay().then(() => readExamples(database, ids)),
+          () => yieldToEventLoop().then(() => readExamples(database, ids)),
           (read) => textBytes([...read.values()].flatMap(({ request, expected }) => [request, expected])),
         );
         return ids.map((id) => texts.get(id) ?? null);
@@ -215,7 +216,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
     ),
     device: new Batch(
       async (ids) => {
-        await heavyTurn(ids.length * DEVICE_BYTES);
+        await yieldForLarge(ids.length * DEVICE_BYTES);
         const rows = await budget.load(
           () => readDevices(database, 'id', ids),
           (found) => found.reduce((bytes, device) => bytes + bytesOfDevice(device), 0),

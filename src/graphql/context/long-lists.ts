@@ -1,4 +1,4 @@
-import { LoopTurns } from '../../domain/loop-turns.ts';
+import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import type { GraphqlContext } from './graphql-context.ts';
 import { type Promised, whenKnown } from './promised.ts';
 import type { WorkBudget } from './work-budget.ts';
@@ -15,7 +15,7 @@ const GIVES_WAY_AFTER_MS = 5;
 
 /** Lists that can be hundreds of times in one answer, and are long then: few go on in one turn of the event loop. */
 export class LongLists {
-  readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
 
   /** What `read` finds, once for all parts of the operation that ask for a list of that name, when it is its turn. */
   once<Part>(

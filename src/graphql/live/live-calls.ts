@@ -2,7 +2,7 @@ import { visibleProduct } from '../../domain/ingest-cache/visible-product.ts';
 import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
 import type { Access } from '../../domain/access/access.ts';
 import type { CallLog } from '../../domain/calls/call-log.ts';
-import type { CallStatus } from '../../domain/measurements/store.ts';
+import type { CallStatus } from '../../domain/ports/store.ts';
 import { badInput } from '../../errors.ts';
 import type { LoggedCall } from '../../domain/calls/logged-call.ts';
 import { LiveStream } from './live-stream.ts';

@@ -1,15 +1,15 @@
 import type { Device } from '../../domain/entities/device.ts';
 import { fromStoredValue } from '../../domain/measurements/field-value.ts';
 import { placeOfDevice } from '../../domain/access/find-device.ts';
-import type { Feed } from '../../domain/measurements/feed.ts';
-import type { RecordedEvent } from '../../domain/measurements/recorded-event.ts';
+import type { Feed } from '../../domain/live/feed.ts';
+import type { RecordedEvent } from '../../domain/live/recorded-event.ts';
 import type { IngestCache, ProductInfo } from '../../domain/ingest-cache/ingest-cache.ts';
-import { seal, unseal } from '../../domain/sealed-text.ts';
+import { seal, unseal } from '../../domain/text/sealed-text.ts';
 import type { Access } from '../../domain/access/access.ts';
 import { badInput } from '../../errors.ts';
-import type { WorkShares } from '../../domain/work-shares.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { DeviceCache } from '../../domain/devices/device-cache.ts';
-import { numbering } from '../../domain/numbering.ts';
+import { numbering } from '../../domain/sql/numbering.ts';
 import { LiveStream } from './live-stream.ts';
 import { type LiveChoice, narrowed } from './narrowed.ts';
 import type { RecordedBatch } from '../types/measurement.ts';
@@ -24,7 +24,7 @@ interface LiveMeasurementsDeps {
   feed: Feed;
   ingestCache: IngestCache;
   devices: DeviceCache;
-  shares: WorkShares;
+  shares: FairScheduler;
 }
 
 /** The stream behind `measurementsRecorded` (CONTRACT 7): what the token may read of the live feed. */

@@ -1,8 +1,8 @@
 import type { Access } from '../../domain/access/access.ts';
-import type { StatusEvent } from '../../domain/devices/status-rows.ts';
-import type { StatusWatch } from '../../domain/devices/status-watch.ts';
+import type { StatusEvent } from '../../domain/device-status/status-rows.ts';
+import type { StatusWatch } from '../../domain/device-status/status-watch.ts';
 import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
-import type { WorkShares } from '../../domain/work-shares.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { DeviceStatus } from '../types/device.ts';
 import type { DeviceCache } from '../../domain/devices/device-cache.ts';
 import { LiveStream } from './live-stream.ts';
@@ -13,9 +13,9 @@ export class LiveStatus {
   readonly #watch: StatusWatch;
   readonly #ingestCache: IngestCache;
   readonly #devices: DeviceCache;
-  readonly #shares: WorkShares;
+  readonly #shares: FairScheduler;
 
-  constructor(watch: StatusWatch, ingestCache: IngestCache, devices: DeviceCache, shares: WorkShares) {
+  constructor(watch: StatusWatch, ingestCache: IngestCache, devices: DeviceCache, shares: FairScheduler) {
     this.#watch = watch;
     this.#ingestCache = ingestCache;
     this.#devices = devices;

@@ -1,4 +1,4 @@
-import { asResult, type LiveQueue } from '../../domain/bounded-stream.ts';
+import { asResult, type LiveQueue } from '../../scheduling/bounded-stream.ts';
 
 /** Something that happened, on its way to a subscriber. */
 export interface LiveEvent {

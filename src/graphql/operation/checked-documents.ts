@@ -9,7 +9,7 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
-import { LruMap } from '../../domain/lru-map.ts';
+import { LruMap } from '../../scheduling/lru-map.ts';
 import type { Execute, PlanRoom } from './compiled-operation.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { parseWithinLimits } from './shape-limits.ts';

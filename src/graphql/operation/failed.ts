@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import type { Executed } from './equal-queries.ts';
+import type { Executed } from './query-coalescing.ts';
 
 /** The result of what could not be executed to its end. */
 export function failed(error: unknown): Executed {

@@ -1,6 +1,6 @@
-import type { Party } from '../../domain/party.ts';
-import { SharedBytes } from '../../domain/shared-bytes.ts';
-import type { WorkShares } from '../../domain/work-shares.ts';
+import type { Caller } from '../../scheduling/caller.ts';
+import { SharedBytes } from '../../scheduling/shared-bytes.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { AppError } from '../../errors.ts';
 import type { CheckedDocument } from './checked-documents.ts';
 import { memoryOf } from './held-memory.ts';
@@ -30,18 +30,18 @@ export function isLittle({ document, bytes }: Held): boolean {
 
 /** Bounds what operations that wait or run hold in memory of what was asked: hundreds of a token may wait. */
 export class HeldRequests {
-  readonly #shares: Pick<WorkShares, 'spend'>;
+  readonly #shares: Pick<FairScheduler, 'spend'>;
   readonly #all = new SharedBytes<CheckedDocument>();
   readonly #ofTenants = new Map<string, SharedBytes<CheckedDocument>>();
   readonly #ofTokens = new Map<string, SharedBytes<CheckedDocument>>();
 
   /** `shares`: against which it is held what it takes to look through what somebody sent. */
-  constructor(shares: Pick<WorkShares, 'spend'>) {
+  constructor(shares: Pick<FairScheduler, 'spend'>) {
     this.#shares = shares;
   }
 
   /** About what somebody asks takes in memory, in bytes. */
-  memoryOf(asked: unknown, party: Party): number {
+  memoryOf(asked: unknown, party: Caller): number {
     const started = performance.now();
     const bytes = memoryOf(asked);
     if (bytes > SMALL) this.#shares.spend(party, performance.now() - started);
@@ -49,7 +49,7 @@ export class HeldRequests {
   }
 
   /** What `work` gives, for which so many bytes, and the document, are held until its end. Throws AppError OVERLOADED. */
-  async during<T>(party: Party, { document, bytes }: Held, work: () => Promise<T>): Promise<T> {
+  async during<T>(party: Caller, { document, bytes }: Held, work: () => Promise<T>): Promise<T> {
     const release = this.hold(party, document, bytes);
     try {
       return await work();
@@ -59,7 +59,7 @@ export class HeldRequests {
   }
 
   /** From now on it counts, until what this gives is called. Throws AppError OVERLOADED. */
-  hold({ tenant, tokenId }: Party, document: CheckedDocument | null, bytes: number): () => void {
+  hold({ tenant, tokenId }: Caller, document: CheckedDocument | null, bytes: number): () => void {
     if (isLittle({ document, bytes })) return () => {};
     const ofTenant = this.#ofTenants.get(tenant) ?? new SharedBytes();
     const ofToken = this.#ofTokens.get(tokenId) ?? new SharedBytes();

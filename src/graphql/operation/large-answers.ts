@@ -1,4 +1,4 @@
-import { LoopTurns } from '../../domain/loop-turns.ts';
+import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import { answerBytes } from '../context/answer-size.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES } from '../context/work-budget.ts';
 import { StoredJson } from '../context/stored-json.ts';
@@ -18,7 +18,7 @@ const MOST_WRITTEN = 2 * MAX_ANSWER_BYTES;
 
 /** Writes large answers as JSON: all of them one piece after the other, and between pieces others have their turn. */
 export class LargeAnswers {
-  readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
 
   /**
    * The answer as JSON in UTF-8, with a line end; what `check` throws ends it: nobody waits for it any more. Throws

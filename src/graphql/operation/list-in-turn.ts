@@ -1,5 +1,5 @@
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
-import { LoopTurns } from '../../domain/loop-turns.ts';
+import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { inSlices } from '../context/list-in-slices.ts';
 import { type Promised, whenKnown } from '../context/promised.ts';
@@ -30,7 +30,7 @@ interface Asked {
 }
 
 const askedBy = new WeakMap<GraphqlContext, Asked>();
-const turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+const turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
 
 /**
  * The list, when it is its turn: one of 500 items is priced as ten, and two hundred things can be asked of each of its

@@ -1,5 +1,5 @@
-import { Lines } from '../../domain/lines.ts';
-import type { Party } from '../../domain/party.ts';
+import { KeyedSemaphore } from '../../scheduling/keyed-semaphore.ts';
+import type { Caller } from '../../scheduling/caller.ts';
 
 /** Mutations that have begun and have no answer: of a token so many, and of a tenant, as each may hold megabytes … */
 const OF_TOKEN = 16;
@@ -11,12 +11,12 @@ const MAX_WAITING = 200;
 
 /** Where mutations are carried out: who sends them and goes away leaves no more behind than its token has places. */
 export class MutationPlaces {
-  readonly #ofTokens = new Lines({ atOnce: OF_TOKEN, most: OF_TOKEN + MAX_WAITING });
-  readonly #ofTenants = new Lines({ atOnce: OF_TENANT, most: Infinity });
+  readonly #ofTokens = new KeyedSemaphore({ atOnce: OF_TOKEN, most: OF_TOKEN + MAX_WAITING });
+  readonly #ofTenants = new KeyedSemaphore({ atOnce: OF_TENANT, most: Infinity });
   #refused: { at: number; waitedMs: number; error: Error } | null = null;
 
   /** What `work` gives, begun when there is a place. Throws OVERLOADED when too many of the token wait, and what `refuse` says. */
-  use<T>({ tokenId, tenant }: Party, work: () => Promise<T>): Promise<T> {
+  use<T>({ tokenId, tenant }: Caller, work: () => Promise<T>): Promise<T> {
     const since = performance.now();
     const begin = (): Promise<T> => {
       const refused = this.#refused;

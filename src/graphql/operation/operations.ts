@@ -9,10 +9,10 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
-import { heavyTurn } from '../../domain/heavy-turn.ts';
-import type { Party } from '../../domain/party.ts';
-import { worksFor } from '../../domain/whose-work.ts';
-import type { WorkShares } from '../../domain/work-shares.ts';
+import { yieldForLarge } from '../../scheduling/yield-for-large.ts';
+import type { Caller } from '../../scheduling/caller.ts';
+import { runAs } from '../../scheduling/current-caller.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, type WorkBudget } from '../context/work-budget.ts';
 import { admit, declaredVariables } from './admission.ts';
@@ -25,12 +25,12 @@ import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { comparing, compileOperation, type Execute } from './compiled-operation.ts';
 import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
 import type { Promised } from '../context/promised.ts';
-import { EqualQueries, type Executed } from './equal-queries.ts';
+import { QueryCoalescing, type Executed } from './query-coalescing.ts';
 import { LARGE_BYTES, LargeAnswers } from './large-answers.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { failed } from './failed.ts';
-import { type EventAnswer, SharedAnswers } from './shared-answers.ts';
-import { EventCrowd } from './event-crowd.ts';
+import { type EventAnswer, EventResponseCache } from './event-response-cache.ts';
+import { EventMetering } from './event-metering.ts';
 import { operationKey } from './operation-key.ts';
 import { memoryOf } from './held-memory.ts';
 import { HeldRequests, isLittle } from './held-requests.ts';
@@ -111,25 +111,25 @@ const WAITED_FOR_NOTHING_MS = 4_000;
 export class Operations {
   readonly schema: GraphQLSchema;
   readonly documents: CheckedDocuments;
-  readonly shares: WorkShares;
+  readonly shares: FairScheduler;
   readonly held: HeldRequests;
   readonly #compiling: Compiling;
-  readonly #crowd: EventCrowd;
+  readonly #crowd: EventMetering;
   #cheapEvents = 0;
-  readonly #answers = new SharedAnswers();
+  readonly #answers = new EventResponseCache();
   readonly #mutations = new MutationPlaces();
-  readonly #queries = new EqualQueries();
+  readonly #queries = new QueryCoalescing();
   readonly #memory = new LoadedMemory();
   /** What is long is not written in one turn of the event loop. */
   readonly #large = new LargeAnswers();
 
-  constructor(schema: GraphQLSchema, compiling: Compiling, shares: WorkShares) {
+  constructor(schema: GraphQLSchema, compiling: Compiling, shares: FairScheduler) {
     this.schema = schema;
     this.shares = shares;
     this.held = new HeldRequests(shares);
     this.documents = new CheckedDocuments(schema);
     this.#compiling = compiling;
-    this.#crowd = new EventCrowd((party, ms) => shares.spend(party, ms), EVENT_MS);
+    this.#crowd = new EventMetering((party, ms) => shares.spend(party, ms), EVENT_MS);
   }
 
   /** Throws RefusedDocument, or AppError QUERY_TOO_COMPLEX, UNAUTHENTICATED, OVERLOADED or UNAVAILABLE. */
@@ -243,7 +243,7 @@ export class Operations {
     const { context, root } = running;
     const isEvent = root !== undefined;
     const begun = (crowd?: { isOver: boolean }): Promise<Executed> =>
-      worksFor(context.caller, () => this.#run(admitted, running, crowd));
+      runAs(context.caller, () => this.#run(admitted, running, crowd));
     const run = isEvent && admitted.cost < CHEAP ? () => this.#crowd.begin(context.caller).then(begun) : () => begun();
     const kind = { dear: admitted.cost >= DEAR, patient: isEvent };
     // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
@@ -261,7 +261,7 @@ export class Operations {
   }
 
   /** Between the mutations of an operation, fifty of which took others half of their recording. */
-  #turnsBetween(caller: Party, kind: { dear: boolean }): () => Promise<void> {
+  #turnsBetween(caller: Caller, kind: { dear: boolean }): () => Promise<void> {
     let from = performance.now();
     return async () => {
       this.shares.spend(caller, Math.min(performance.now() - from, MUTATION_MS));
@@ -305,7 +305,7 @@ export class Operations {
       if (isLarge) await budget.room(WRITTEN_TIMES * bytes);
       const written = isLarge ? await this.#large.write({ data: result.data }, () => budget.check()) : null;
       // Nor is what comes out together.
-      if (!isLarge) await heavyTurn(bytes);
+      if (!isLarge) await yieldForLarge(bytes);
       return { result, bytes, written };
     } catch (error) {
       return failed(error);

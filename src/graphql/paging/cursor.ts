@@ -1,4 +1,4 @@
-import { seal, unseal } from '../../domain/sealed-text.ts';
+import { seal, unseal } from '../../domain/text/sealed-text.ts';
 import { badInput } from '../../errors.ts';
 
 /** What a cursor may carry: the values of the sort key of the last row seen. */

@@ -1,4 +1,4 @@
-import type { Page } from '../../domain/page.ts';
+import type { Page } from '../../domain/sql/page.ts';
 import { badInput } from '../../errors.ts';
 import { type CursorKey, decodeCursor, encodeCursor } from './cursor.ts';
 import type { Connection } from '../types/connection.ts';

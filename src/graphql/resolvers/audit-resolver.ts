@@ -1,6 +1,6 @@
 import { Arg, Ctx, ID, Int, Query, Resolver } from 'type-graphql';
 import type { AuditLog } from '../../domain/audit/audit-log.ts';
-import { LoopTurns } from '../../domain/loop-turns.ts';
+import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import type { AuditEntry } from '../../domain/entities/audit-entry.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { AFTER, connectionWith, FIRST, type Paging, readAfter, readFirst } from '../paging/page.ts';
@@ -17,7 +17,7 @@ const ENTRIES: Paging<AuditEntry> = { kind: 'audit', shape: ['string'], keyOf: (
 @Resolver()
 export class AuditResolver {
   readonly #auditLog: AuditLog;
-  readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
 
   constructor(auditLog: AuditLog) {
     this.#auditLog = auditLog;

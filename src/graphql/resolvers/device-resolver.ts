@@ -3,7 +3,7 @@ import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceOrder, DevicePosition } from '../../domain/devices/device-order.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
-import type { WorkShares } from '../../domain/work-shares.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { listInSlices } from '../context/list-in-slices.ts';
 import { bytesOfListed, deviceOf, devicePaging, knowDevices } from '../paging/devices.ts';
@@ -24,9 +24,9 @@ export class DeviceResolver {
   readonly #devices: DeviceService;
   readonly #list: DeviceList;
   readonly #writeRates: WriteRateService;
-  readonly #shares: WorkShares;
+  readonly #shares: FairScheduler;
 
-  constructor(devices: DeviceService, list: DeviceList, writeRates: WriteRateService, shares: WorkShares) {
+  constructor(devices: DeviceService, list: DeviceList, writeRates: WriteRateService, shares: FairScheduler) {
     this.#shares = shares;
     this.#devices = devices;
     this.#list = list;

@@ -2,7 +2,7 @@ import { Arg, ID, Int, Resolver, Root, Subscription } from 'type-graphql';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import type { LiveCallsQuery } from '../live/live-calls.ts';
 import type { LiveQuery } from '../live/live-measurements.ts';
-import type { CallStatus } from '../../domain/measurements/store.ts';
+import type { CallStatus } from '../../domain/ports/store.ts';
 import type { LiveChoice } from '../live/narrowed.ts';
 import { DeviceStatus } from '../types/device.ts';
 import { CallStatusEnum } from '../types/enums.ts';

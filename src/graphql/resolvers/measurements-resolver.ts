@@ -1,9 +1,9 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import { noteChange } from '../../domain/access/audit-trail.ts';
-import { giveWay } from '../../domain/give-way.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
-import type { MeasurementStore, Piece } from '../../domain/measurements/store.ts';
-import type { WorkShares } from '../../domain/work-shares.ts';
+import type { MeasurementStore, Piece } from '../../domain/ports/store.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { IngestCache, DeviceInfo } from '../../domain/ingest-cache/ingest-cache.ts';
 import type { TokenScope } from '../../domain/entities/token.ts';
 import { AppError, badInput, notFound } from '../../errors.ts';
@@ -21,7 +21,7 @@ interface MeasurementsResolverDeps {
   ingestCache: IngestCache;
   recorder: Recorder;
   store: MeasurementStore;
-  shares: WorkShares;
+  shares: FairScheduler;
   now: () => number;
 }
 
@@ -43,7 +43,7 @@ export class MeasurementsResolver {
     @Arg('entries', () => [EntryInput], { description: 'The entries, at most 10,000.' }) entries: EntryInput[],
   ): Promise<RecordResult> {
     if (entries.length > MANY) {
-      await giveWay();
+      await yieldToEventLoop();
       await context.renew();
     }
     const device = await this.#device(context, deviceId, 'RECORD');

@@ -1,7 +1,7 @@
 import { Arg, Ctx, ID, Query, Resolver } from 'type-graphql';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { Plans } from '../../domain/plans/plans.ts';
-import type { WorkShares } from '../../domain/work-shares.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { PlanChangeObject, PlanObject } from '../types/plan.ts';
 
@@ -10,9 +10,9 @@ import { PlanChangeObject, PlanObject } from '../types/plan.ts';
 export class PlanResolver {
   readonly #plans: Plans;
   readonly #devices: DeviceService;
-  readonly #shares: WorkShares;
+  readonly #shares: FairScheduler;
 
-  constructor(plans: Plans, devices: DeviceService, shares: WorkShares) {
+  constructor(plans: Plans, devices: DeviceService, shares: FairScheduler) {
     this.#plans = plans;
     this.#devices = devices;
     this.#shares = shares;

@@ -1,6 +1,6 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
-import type { CallStatus } from '../../domain/measurements/store.ts';
-import type { Replay } from '../../domain/calls/replay.ts';
+import type { CallStatus } from '../../domain/ports/store.ts';
+import type { Replay } from '../../domain/replay/replay.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { listInSlices } from '../context/list-in-slices.ts';
 import { DateTime } from '../types/date-time.ts';

@@ -1,5 +1,5 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
-import type { TokenService } from '../../domain/tokens/token-service.ts';
+import type { TokenService } from '../../domain/accounts/token-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { CreatedToken, CreateTokenInput, TokenObject, UpdateTokenInput } from '../types/token.ts';
 

@@ -1,5 +1,5 @@
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
-import type { UnknownDevices } from '../../domain/calls/unknown-devices.ts';
+import type { UnknownDevices } from '../../domain/receiving/unknown-devices.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { listInSlices } from '../context/list-in-slices.ts';
 import { LongLists } from '../context/long-lists.ts';

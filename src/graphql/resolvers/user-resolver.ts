@@ -1,5 +1,5 @@
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
-import type { UserService } from '../../domain/users/user-service.ts';
+import type { UserService } from '../../domain/accounts/user-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { CreatedToken } from '../types/token.ts';
 import { CreateUserInput, UpdateUserInput, UserObject } from '../types/user.ts';

@@ -1,5 +1,5 @@
 import { Ctx, FieldResolver, Query, Resolver } from 'type-graphql';
-import type { Database } from '../../domain/database.ts';
+import type { Database } from '../../domain/ports/database.ts';
 import { TokenSchema } from '../../domain/entities/token.ts';
 import { type User, UserSchema } from '../../domain/entities/user.ts';
 import { WorkspaceSchema } from '../../domain/entities/workspace.ts';
@@ -7,7 +7,7 @@ import { unauthenticated } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { LongLists } from '../context/long-lists.ts';
 import type { Promised } from '../context/promised.ts';
-import type { TokenService } from '../../domain/tokens/token-service.ts';
+import type { TokenService } from '../../domain/accounts/token-service.ts';
 import { TokenObject } from '../types/token.ts';
 import { Viewer } from '../types/viewer.ts';
 

@@ -1,7 +1,7 @@
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import type { Role } from '../../domain/entities/member.ts';
 import type { WorkspaceRemoval } from '../../domain/products/workspace-removal.ts';
-import type { WorkspaceService } from '../../domain/workspaces/workspace-service.ts';
+import type { WorkspaceService } from '../../domain/accounts/workspace-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { RoleEnum } from '../types/enums.ts';
 import { WorkspaceObject } from '../types/workspace.ts';

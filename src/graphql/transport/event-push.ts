@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts';
 import type { LiveEvent } from '../live/live-stream.ts';
-import type { LiveQueue } from '../../domain/bounded-stream.ts';
-import type { LoopTurns } from '../../domain/loop-turns.ts';
+import type { LiveQueue } from '../../scheduling/bounded-stream.ts';
+import type { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import type { Promised } from '../context/promised.ts';
 import type { WorkBudget } from '../context/work-budget.ts';
 import type { UntilIdle } from './until-idle.ts';
@@ -28,7 +28,7 @@ interface EventPushDeps {
   /** Until the end of the events something waits for them. */
   kept: UntilIdle;
   /** A thousand that are told of the same at once send it in turns. */
-  turns: LoopTurns;
+  turns: EventLoopQueue;
   /** The payload of an event as JSON; null: there is nothing to tell. */
   payloadOf: (event: LiveEvent) => Promised<string | Buffer | null>;
   /** So many messages and characters were handed to the socket. */

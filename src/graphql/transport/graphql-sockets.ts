@@ -4,10 +4,10 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError, OperationTypeNo
 import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Access } from '../../domain/access/access.ts';
-import type { Cluster } from '../../domain/cluster.ts';
-import { eachInTurns } from '../../domain/give-way.ts';
-import { LoopTurns } from '../../domain/loop-turns.ts';
-import type { Authenticator } from '../../domain/tokens/authenticator.ts';
+import type { Cluster } from '../../domain/ports/cluster.ts';
+import { eachInTurns } from '../../scheduling/yield-to-event-loop.ts';
+import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import type { Authenticator } from '../../domain/accounts/authenticator.ts';
 import { AppError, asAppError, badInput } from '../../errors.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
 import { type Promised, whenKnown } from '../context/promised.ts';
@@ -19,7 +19,7 @@ import { LiveStream } from '../live/live-stream.ts';
 import { withErrors } from '../operation/large-answers.ts';
 import type { AdmittedOperation, Operations } from '../operation/operations.ts';
 import { RefusedDocument } from '../operation/refused-document.ts';
-import type { EventAnswer } from '../operation/shared-answers.ts';
+import type { EventAnswer } from '../operation/event-response-cache.ts';
 import { KeptSubscriptions } from './kept-subscriptions.ts';
 import { SocketMessages, UnreadPayload } from './socket-messages.ts';
 import { CLOSES_MS, SessionRights } from './session-rights.ts';
@@ -79,8 +79,8 @@ export class GraphqlSockets {
   readonly #sessions = new Set<SocketSession>();
   readonly #kept = new KeptSubscriptions();
   /** All connections read in turns, and all subscriptions send in turns. */
-  readonly #reading = new LoopTurns();
-  readonly #pushing = new LoopTurns();
+  readonly #reading = new EventLoopQueue();
+  readonly #pushing = new EventLoopQueue();
   readonly #rights: SessionRights;
   #draining = false;
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type Koa from 'koa';
 import type { Access } from '../../domain/access/access.ts';
-import type { Cluster } from '../../domain/cluster.ts';
-import type { WorkShares } from '../../domain/work-shares.ts';
-import type { Authenticator } from '../../domain/tokens/authenticator.ts';
+import type { Cluster } from '../../domain/ports/cluster.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
+import type { Authenticator } from '../../domain/accounts/authenticator.ts';
 import { type Compiling, Operations } from '../operation/operations.ts';
 import { GraphqlContext, type LiveSources, type NoAccess } from '../context/graphql-context.ts';
 import type { Promised } from '../context/promised.ts';
@@ -42,7 +42,7 @@ interface GraphqlDoorDeps {
   maxMessageBytes: number;
   bodies: BodyMemory;
   compiling: Compiling;
-  shares: WorkShares;
+  shares: FairScheduler;
   now: () => number;
   log: GraphqlLog;
 }

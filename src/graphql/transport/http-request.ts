@@ -1,6 +1,6 @@
 import type Koa from 'koa';
-import { parametersIn } from '../../domain/form-text.ts';
-import { MOST_KEYS } from '../../domain/json-text.ts';
+import { parametersIn } from '../../domain/text/form-text.ts';
+import { MOST_KEYS } from '../../domain/text/json-text.ts';
 import { AppError } from '../../errors.ts';
 import type { OperationRequest } from '../operation/operations.ts';
 import { MAX_LEVELS, readJson, whyUnread } from './read-json.ts';

@@ -1,4 +1,4 @@
-import { SharedBytes } from '../../domain/shared-bytes.ts';
+import { SharedBytes } from '../../scheduling/shared-bytes.ts';
 import { AppError, badInput } from '../../errors.ts';
 import type { CheckedDocument } from '../operation/checked-documents.ts';
 import { VALUE } from '../operation/held-memory.ts';

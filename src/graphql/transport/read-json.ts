@@ -1,4 +1,4 @@
-import { excessOf, parseShallow } from '../../domain/json-text.ts';
+import { excessOf, parseShallow } from '../../domain/text/json-text.ts';
 
 /** Those of a value of type JSON (500), and what stands around it: variables are written as JSON again. */
 export const MAX_LEVELS = 600;

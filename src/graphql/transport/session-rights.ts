@@ -1,8 +1,8 @@
 import type { Access } from '../../domain/access/access.ts';
-import type { Change, Cluster } from '../../domain/cluster.ts';
-import { eachInTurns } from '../../domain/give-way.ts';
-import { pause } from '../../domain/pause.ts';
-import type { Authenticator } from '../../domain/tokens/authenticator.ts';
+import type { Change, Cluster } from '../../domain/ports/cluster.ts';
+import { eachInTurns } from '../../scheduling/yield-to-event-loop.ts';
+import { pause } from '../../scheduling/pause.ts';
+import type { Authenticator } from '../../domain/accounts/authenticator.ts';
 import { FORBIDDEN, SERVICE_RESTART, type SocketSession } from './socket-session.ts';
 
 /** What the database is asked for at once, in ids of products and devices: some milliseconds of the event loop. */

@@ -1,10 +1,10 @@
 import { CloseCode } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
-import { outermostOf, parseShallow } from '../../domain/json-text.ts';
-import type { LoopTurns } from '../../domain/loop-turns.ts';
-import type { Party } from '../../domain/party.ts';
-import { worksFor } from '../../domain/whose-work.ts';
-import type { WorkShares } from '../../domain/work-shares.ts';
+import { outermostOf, parseShallow } from '../../domain/text/json-text.ts';
+import type { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import type { Caller } from '../../scheduling/caller.ts';
+import { runAs } from '../../scheduling/current-caller.ts';
+import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { type AppError, badInput } from '../../errors.ts';
 import { IdOrder } from './id-order.ts';
 import { readJson, whyUnread } from './read-json.ts';
@@ -23,10 +23,10 @@ const LONG = 16_384;
 interface SocketMessagesDeps {
   socket: WebSocket;
   /** In which all connections read: a message of a megabyte takes 20 ms, and many may be there at once. */
-  turns: LoopTurns;
-  shares: Pick<WorkShares, 'begin' | 'spend'>;
+  turns: EventLoopQueue;
+  shares: Pick<FairScheduler, 'begin' | 'spend'>;
   /** Whose share reading takes; null: nobody has shown a token yet. */
-  caller: () => Party | null;
+  caller: () => Caller | null;
   /** What waits for an operation of its id is held from now on, until what this gives is called; throws OVERLOADED. */
   hold: (message: unknown) => () => void;
   /** Resolves when the message is answered, an operation when it is over. */
@@ -115,7 +115,7 @@ export class SocketMessages {
     const { turns, caller } = this.#deps;
     const party = caller();
     // Subscriptions send in turns, too: what is begun here is the same party's.
-    return party === null ? turns.run(work) : worksFor(party, () => turns.run(work));
+    return party === null ? turns.run(work) : runAs(party, () => turns.run(work));
   }
 
   /** Resolves when it is the caller's turn to have something long read. Who has too much waiting is sent away. */

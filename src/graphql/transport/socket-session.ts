@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Access } from '../../domain/access/access.ts';
-import { giveWay } from '../../domain/give-way.ts';
-import { NOBODY } from '../../domain/party.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import { NOBODY } from '../../scheduling/caller.ts';
 import { AppError } from '../../errors.ts';
 import type { WorkBudget } from '../context/work-budget.ts';
 
@@ -105,7 +105,7 @@ export class SocketSession {
    * moment, each with a hundred subscriptions.
    */
   async gone(): Promise<void> {
-    await giveWay(this.access ?? NOBODY);
+    await yieldToEventLoop(this.access ?? NOBODY);
     this.running.clear();
     for (const free of this.#kept.values()) free();
     this.#kept.clear();

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { ArgsType, Field, Int } from 'type-graphql';
 import type { SeriesQuery } from '../../domain/history/series-plan.ts';
-import type { Aggregation, GapFill } from '../../domain/measurements/series-request.ts';
+import type { Aggregation, GapFill } from '../../domain/ports/series-request.ts';
 import { DateTime } from './date-time.ts';
 import { AggregationEnum, GapFillEnum } from './enums.ts';
 

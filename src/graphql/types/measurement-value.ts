@@ -1,4 +1,4 @@
-import { isLongNumber } from '../../domain/json-text.ts';
+import { isLongNumber } from '../../domain/text/json-text.ts';
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 
 /** number, boolean or string. Whether it fits its field is for the domain to say (CONTRACT 3). */

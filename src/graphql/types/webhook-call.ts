@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { Field, ID, Int, ObjectType } from 'type-graphql';
-import type { CallStatus } from '../../domain/measurements/store.ts';
+import type { CallStatus } from '../../domain/ports/store.ts';
 import { connectionOf } from './connection.ts';
 import { DateTime } from './date-time.ts';
 import { DecoderRun } from './decoder.ts';

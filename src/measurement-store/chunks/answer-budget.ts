@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import type { StoredValue } from '../../domain/measurements/store.ts';
+import type { StoredValue } from '../../domain/ports/store.ts';
 
 /** A million and a half places, or three years of them at one a minute: 32 MB, twice that beyond Latin-1. */
 const MAX_CHARACTERS = 32_000_000;

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { NumberSummary, Segment, SegmentColumns } from '../../domain/measurements/segment.ts';
-import type { StoredValue } from '../../domain/measurements/store.ts';
+import type { StoredValue } from '../../domain/ports/store.ts';
 import { summarize } from '../../domain/measurements/summarize.ts';
 import { areForBlocks, readBlocks, type Room, writeBlocks } from './blocks.ts';
 import { ByteReader } from './byte-reader.ts';

@@ -1,5 +1,5 @@
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
-import type { StoredValue } from '../../domain/measurements/store.ts';
+import type { StoredValue } from '../../domain/ports/store.ts';
 
 /** Columns from rows; numbers alone become a Float64Array. */
 export function toColumns(timestamps: readonly number[], values: readonly StoredValue[]): SegmentColumns {

@@ -1,4 +1,4 @@
-import type { RemoveQuery } from '../../domain/measurements/store.ts';
+import type { RemoveQuery } from '../../domain/ports/store.ts';
 import { fieldsOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';

@@ -1,5 +1,5 @@
 import type { NumberSummary } from '../../domain/measurements/segment.ts';
-import type { StoredValue } from '../../domain/measurements/store.ts';
+import type { StoredValue } from '../../domain/ports/store.ts';
 import type { Seq } from './snapshot.ts';
 
 /** A change of one device's stored measurements that is done slice by slice; only one at a time for a device. */

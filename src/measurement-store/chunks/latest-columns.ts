@@ -1,4 +1,4 @@
-import type { LatestRow, StoredValue } from '../../domain/measurements/store.ts';
+import type { LatestRow, StoredValue } from '../../domain/ports/store.ts';
 
 /** Newest values as they go from thread to thread, where each object and each name in it is copied one by one. */
 export interface LatestColumns {

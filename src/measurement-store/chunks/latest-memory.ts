@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Tally } from '../../domain/tally.ts';
+import { Tally } from '../../scheduling/tally.ts';
 
 /** No reading newer than `upTo` had a value of the field when the store stood at `position`. */
 export interface LookedThrough {

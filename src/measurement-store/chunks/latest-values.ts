@@ -1,4 +1,4 @@
-import type { LatestQuery, LatestRow, StoredValue } from '../../domain/measurements/store.ts';
+import type { LatestQuery, LatestRow, StoredValue } from '../../domain/ports/store.ts';
 import { allDone } from './all-done.ts';
 import { decode } from './codec.ts';
 import {

@@ -1,5 +1,5 @@
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
-import type { DeviceRemoval } from '../../domain/measurements/store.ts';
+import type { DeviceRemoval } from '../../domain/ports/store.ts';
 import { fieldsOf, lastOfEach } from '../readings/reading-values.ts';
 import { toColumns } from './columns.ts';
 import { cutChunks } from './cut-chunks.ts';

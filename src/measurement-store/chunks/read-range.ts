@@ -1,5 +1,5 @@
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
-import type { RangeQuery, StoredValue } from '../../domain/measurements/store.ts';
+import type { RangeQuery, StoredValue } from '../../domain/ports/store.ts';
 import { valueOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';

@@ -1,4 +1,4 @@
-import type { RecordedPage, RecordedQuery, RecordedReading, StoredValue } from '../../domain/measurements/store.ts';
+import type { RecordedPage, RecordedQuery, RecordedReading, StoredValue } from '../../domain/ports/store.ts';
 import type { RecordedRow, Snapshot } from './snapshot.ts';
 import { eachValue } from '../readings/reading-values.ts';
 

@@ -1,7 +1,7 @@
 import { type Beyond, evaluateSeries, needsBeyond, segmentsToDecode } from '../../domain/history/evaluate-series.ts';
 import type { Segment, SegmentColumns } from '../../domain/measurements/segment.ts';
-import type { Moment, SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
-import type { StoredValue } from '../../domain/measurements/store.ts';
+import type { Moment, SeriesAnswer, SeriesRequest } from '../../domain/ports/series-request.ts';
+import type { StoredValue } from '../../domain/ports/store.ts';
 import { eachValue, valueOf } from '../readings/reading-values.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
 import type { Room } from './blocks.ts';

@@ -1,4 +1,4 @@
-import type { SeriesRequest } from '../../domain/measurements/series-request.ts';
+import type { SeriesRequest } from '../../domain/ports/series-request.ts';
 import type {
   DeviceKeys,
   LatestQuery,
@@ -7,7 +7,7 @@ import type {
   RecordedQuery,
   RemoveQuery,
   StoredValue,
-} from '../../domain/measurements/store.ts';
+} from '../../domain/ports/store.ts';
 import { readRecorded } from './read-recorded.ts';
 import { countValues } from './count-values.ts';
 import { type LatestColumns, latestColumns } from './latest-columns.ts';

@@ -1,5 +1,5 @@
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
-import type { StoredValue } from '../../domain/measurements/store.ts';
+import type { StoredValue } from '../../domain/ports/store.ts';
 import { eachValue } from '../readings/reading-values.ts';
 import { toColumns } from './columns.ts';
 import type { ReadingRow } from './snapshot.ts';

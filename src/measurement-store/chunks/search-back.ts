@@ -1,4 +1,4 @@
-import type { LatestQuery, LatestRow, StoredValue } from '../../domain/measurements/store.ts';
+import type { LatestQuery, LatestRow, StoredValue } from '../../domain/ports/store.ts';
 import { eachValue } from '../readings/reading-values.ts';
 import type { Page } from './page.ts';
 import type { SearchSlice } from './search-slice.ts';

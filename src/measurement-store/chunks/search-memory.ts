@@ -1,4 +1,4 @@
-import type { LatestQuery } from '../../domain/measurements/store.ts';
+import type { LatestQuery } from '../../domain/ports/store.ts';
 import type { LatestMemory, LookedThrough } from './latest-memory.ts';
 
 /** How far a search came with a device: as `LookedThrough` of each of the fields. */

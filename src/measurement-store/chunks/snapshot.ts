@@ -1,5 +1,5 @@
 import type { NumberSummary } from '../../domain/measurements/segment.ts';
-import type { LatestQuery, RecordedQuery } from '../../domain/measurements/store.ts';
+import type { LatestQuery, RecordedQuery } from '../../domain/ports/store.ts';
 import type { Page } from './page.ts';
 
 /** When a reading was committed: SQLite the number of the flush, PostgreSQL the transaction id as text. */

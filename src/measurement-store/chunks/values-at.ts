@@ -1,6 +1,6 @@
 import { indexAt } from '../../domain/history/index-at.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
-import type { DeviceKeys, StoredValue } from '../../domain/measurements/store.ts';
+import type { DeviceKeys, StoredValue } from '../../domain/ports/store.ts';
 import { valueOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import type { ReadingRow, Snapshot } from './snapshot.ts';

@@ -1,4 +1,4 @@
-import type { Batch } from '../../domain/measurements/store.ts';
+import type { Batch } from '../../domain/ports/store.ts';
 
 /** A device's key and the time of its last receipt. */
 export type Heard = [deviceKey: number, at: number];

@@ -1,12 +1,5 @@
 import type pg from 'pg';
-import type {
-  CallCount,
-  CallOutcome,
-  CallQuery,
-  CallRow,
-  DeviceKeys,
-  SharedValue,
-} from '../../domain/measurements/store.ts';
+import type { CallCount, CallOutcome, CallQuery, CallRow, DeviceKeys, SharedValue } from '../../domain/ports/store.ts';
 import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallCount, toCallRow } from '../call-columns.ts';
 import { type OthersRow, othersOf } from '../shared-values.ts';
 import { toBigint } from './to-bigint.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Batch, type CallRow, storedAtOf, type StoredValue } from '../../domain/measurements/store.ts';
+import { type Batch, type CallRow, storedAtOf, type StoredValue } from '../../domain/ports/store.ts';
 import { CALL_COLUMNS } from '../call-columns.ts';
 import { maxValuesBytes, writeValues } from '../readings/reading-values.ts';
 import { type BatchColumns, eachMoment } from '../readings/time-order.ts';

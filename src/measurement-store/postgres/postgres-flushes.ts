@@ -4,7 +4,7 @@ import {
   noteRewritten,
   type Receipt,
   type RewrittenReadings,
-} from '../../domain/measurements/store.ts';
+} from '../../domain/ports/store.ts';
 import { callBytes } from '../check-receipt.ts';
 import type { FlushTarget } from '../group-commit.ts';
 import { type Heard, HEARD_EVERY_MS, HeardDevices } from './heard-devices.ts';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
-import type { WriteTurns } from '../../domain/database.ts';
-import { FairSlots } from '../../domain/fair-slots.ts';
+import type { SeriesAnswer, SeriesRequest } from '../../domain/ports/series-request.ts';
+import type { WriteTurns } from '../../domain/ports/database.ts';
+import { FairSemaphore } from '../../scheduling/fair-semaphore.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type {
   CallCount,
@@ -23,9 +23,9 @@ import type {
   Receipt,
   RemoveQuery,
   Rewrite,
-} from '../../domain/measurements/store.ts';
-import { SERVER } from '../../domain/party.ts';
-import { whoseWork } from '../../domain/whose-work.ts';
+} from '../../domain/ports/store.ts';
+import { SERVER } from '../../scheduling/caller.ts';
+import { currentCaller } from '../../scheduling/current-caller.ts';
 import { programFile } from '../../program-file.ts';
 import { compaction, type Edit, expiry, forgetting, removal } from '../chunks/edit.ts';
 import { isLongRead } from '../chunks/reader-job.ts';
@@ -89,7 +89,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #searches = new LatestSearches((queries, progress) => this.#read({ kind: 'latest', queries, progress }));
   readonly #flushes: PostgresFlushes;
   readonly #commits: GroupCommit;
-  readonly #turns = new FairSlots(TURNS, { longMs: LONG_TURN_MS, stillMs: STILL_MS });
+  readonly #turns = new FairSemaphore(TURNS, { longMs: LONG_TURN_MS, stillMs: STILL_MS });
   readonly #purger: Purger;
   readonly #compactor: Compactor;
   readonly #callLog: PostgresCallLog;
@@ -303,7 +303,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
 
   #read<T>(job: PostgresReaderJob): Promise<T> {
     const longMs = job.kind === 'edit' || job.kind === 'rewrite' || isLongRead(job) ? LONG_JOB_MS : undefined;
-    return this.#readers.ask<T>({ job, party: whoseWork() }, longMs).catch(unavailable);
+    return this.#readers.ask<T>({ job, party: currentCaller() }, longMs).catch(unavailable);
   }
 
   async #rows<Row extends unknown[]>(query: pg.QueryConfig): Promise<Row[]> {

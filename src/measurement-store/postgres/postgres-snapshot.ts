@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { LatestQuery, RecordedQuery } from '../../domain/measurements/store.ts';
+import type { LatestQuery, RecordedQuery } from '../../domain/ports/store.ts';
 import type {
   ChunkHead,
   ChunkRange,

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { AppError } from '../../errors.ts';
 import { type Edit, isEmpty } from '../chunks/edit.ts';
 import type { LatestMemory } from '../chunks/latest-memory.ts';
-import type { Rewrite } from '../../domain/measurements/store.ts';
+import type { Rewrite } from '../../domain/ports/store.ts';
 import { planEdit } from '../chunks/plan-edit.ts';
 import { planWithdrawal } from '../chunks/plan-withdrawal.ts';
 import { runReaderJob } from '../chunks/reader-job.ts';

@@ -1,5 +1,5 @@
-import type { Rewrite } from '../../domain/measurements/store.ts';
-import type { Party } from '../../domain/party.ts';
+import type { Rewrite } from '../../domain/ports/store.ts';
+import type { Caller } from '../../scheduling/caller.ts';
 import type { Edit } from '../chunks/edit.ts';
 import type { ReaderJob } from '../chunks/reader-job.ts';
 import type { SliceResult } from '../run-edit.ts';
@@ -15,7 +15,7 @@ export type PostgresReaderJob =
 /** The job, and who pays for it: of those that wait for a connection the next is chosen by that. */
 export interface PostgresReaderQuestion {
   job: PostgresReaderJob;
-  party: Party;
+  party: Caller;
 }
 
 /** What a slice has left to do, and has left behind. */

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { AppError } from '../../errors.ts';
 import { LatestMemory } from '../chunks/latest-memory.ts';
 import { transferables } from '../chunks/reader-job.ts';
-import { FairSlots } from '../../domain/fair-slots.ts';
+import { FairSemaphore } from '../../scheduling/fair-semaphore.ts';
 import { failure, type Question } from '../thread-messages.ts';
 import { openPool } from './postgres-connection.ts';
 import { runPostgresJob } from './postgres-work.ts';
@@ -15,7 +15,7 @@ const CONNECTIONS = 8;
 const port = parentPort!;
 const pool = openPool((workerData as { url: string }).url, CONNECTIONS, undefined, true);
 /** A long wait for a connection would be taken for a database that is away. Of each thread one is left to other tenants. */
-const jobs = new FairSlots(CONNECTIONS);
+const jobs = new FairSemaphore(CONNECTIONS);
 const memory = new LatestMemory();
 // The next connection may be to a restored database, or to a replica that did not have all commits.
 pool.on('connect', (client) => client.on('error', () => memory.clear()));

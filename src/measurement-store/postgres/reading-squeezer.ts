@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LruMap } from '../../domain/lru-map.ts';
+import { LruMap } from '../../scheduling/lru-map.ts';
 import { lastOfEach } from '../readings/reading-values.ts';
 import type { PipelinedConnection } from './postgres-connection.ts';
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Batch, storedAgainAt, storedAtOf } from '../../domain/measurements/store.ts';
+import { type Batch, storedAgainAt, storedAtOf } from '../../domain/ports/store.ts';
 import { maxValuesBytes, writeValues } from '../readings/reading-values.ts';
 import { eachMoment } from '../readings/time-order.ts';
 import { BinaryArray, BYTEA, INT4, INT8 } from './binary-array.ts';

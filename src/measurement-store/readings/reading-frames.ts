@@ -1,4 +1,4 @@
-import type { Batch } from '../../domain/measurements/store.ts';
+import type { Batch } from '../../domain/ports/store.ts';
 import { maxValuesBytes, writeValues } from './reading-values.ts';
 import { eachMoment } from './time-order.ts';
 

@@ -1,4 +1,4 @@
-import type { StoredValue } from '../../domain/measurements/store.ts';
+import type { StoredValue } from '../../domain/ports/store.ts';
 
 /**
  * The values of one moment of one device as bytes, entry after entry: varint of field key × 4 + kind, then by kind a

@@ -1,4 +1,4 @@
-import type { Batch } from '../../domain/measurements/store.ts';
+import type { Batch } from '../../domain/ports/store.ts';
 
 /** A batch, or several of one device put one behind the other. */
 export type BatchColumns = Pick<Batch, 'fieldKeys' | 'timestamps' | 'values'>;

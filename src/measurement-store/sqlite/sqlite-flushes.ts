@@ -1,4 +1,4 @@
-import type { Receipt } from '../../domain/measurements/store.ts';
+import type { Receipt } from '../../domain/ports/store.ts';
 import { callBytes } from '../check-receipt.ts';
 import type { FlushTarget } from '../group-commit.ts';
 import { ReadingFrames } from '../readings/reading-frames.ts';

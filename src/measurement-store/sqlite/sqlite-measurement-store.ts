@@ -1,5 +1,5 @@
-import type { SeriesAnswer, SeriesRequest } from '../../domain/measurements/series-request.ts';
-import type { WriteTurns } from '../../domain/database.ts';
+import type { SeriesAnswer, SeriesRequest } from '../../domain/ports/series-request.ts';
+import type { WriteTurns } from '../../domain/ports/database.ts';
 import type {
   CallCount,
   CallOutcome,
@@ -20,9 +20,9 @@ import type {
   Receipt,
   RemoveQuery,
   Rewrite,
-} from '../../domain/measurements/store.ts';
+} from '../../domain/ports/store.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
-import { SERVER } from '../../domain/party.ts';
+import { SERVER } from '../../scheduling/caller.ts';
 import { programFile } from '../../program-file.ts';
 import { compaction, type Edit, expiry, isEmpty, type Plan, forgetting, removal } from '../chunks/edit.ts';
 import { besideRecording } from '../beside-recording.ts';

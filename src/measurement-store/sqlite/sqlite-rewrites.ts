@@ -1,4 +1,4 @@
-import type { Rewrite } from '../../domain/measurements/store.ts';
+import type { Rewrite } from '../../domain/ports/store.ts';
 import { checkReceipt } from '../check-receipt.ts';
 import type { Change } from '../chunks/edit.ts';
 import type { Withdrawal } from '../chunks/plan-withdrawal.ts';

@@ -1,6 +1,6 @@
-import type { WriteTurns } from '../../domain/database.ts';
-import { FairSlots } from '../../domain/fair-slots.ts';
-import type { Party } from '../../domain/party.ts';
+import type { WriteTurns } from '../../domain/ports/database.ts';
+import { FairSemaphore } from '../../scheduling/fair-semaphore.ts';
+import type { Caller } from '../../scheduling/caller.ts';
 import { noDatabase } from '../../errors.ts';
 
 const WAIT_MS = 8_000;
@@ -15,7 +15,7 @@ const WAIT_MS = 8_000;
 export class SqliteWriteTurns implements WriteTurns {
   readonly #hold: () => Promise<void>;
   readonly #release: () => void;
-  readonly #turns = new FairSlots(1, { stillMs: WAIT_MS, refusal: noTurn });
+  readonly #turns = new FairSemaphore(1, { stillMs: WAIT_MS, refusal: noTurn });
   #granted: Promise<void> | null = null;
 
   /** `hold` resolves when the writer pauses; `release` lets it go on. */
@@ -24,7 +24,7 @@ export class SqliteWriteTurns implements WriteTurns {
     this.#release = release;
   }
 
-  async take(party: Party): Promise<() => void> {
+  async take(party: Caller): Promise<() => void> {
     const end = await this.#turns.take(party);
     return new Promise((resolve, reject) => {
       let isRefused = false;

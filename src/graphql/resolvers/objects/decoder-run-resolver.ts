@@ -1,7 +1,7 @@
 import { Ctx, FieldResolver, Float, Resolver, Root } from 'type-graphql';
 import { LoggedRun } from '../../../domain/calls/logged-run.ts';
 import type { DecoderRun as Run } from '../../../domain/decoders/decoder-run.ts';
-import { LoopTurns } from '../../../domain/loop-turns.ts';
+import { EventLoopQueue } from '../../../scheduling/event-loop-queue.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { listInSlices } from '../../context/list-in-slices.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';
@@ -18,7 +18,7 @@ const ENTRY_BYTES = 400;
 /** Parts of a run: those of a logged one are looked for, and parsed, one after the other. */
 @Resolver(() => DecoderRun)
 export class DecoderRunResolver {
-  readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
 
   @FieldResolver(() => Json, { nullable: true, description: 'What Decoder returned, as JSON.' })
   output(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<unknown> {

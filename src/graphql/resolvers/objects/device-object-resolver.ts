@@ -1,6 +1,6 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { Device } from '../../../domain/entities/device.ts';
-import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/offline-after.ts';
+import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/devices/offline-after.ts';
 import type { Plans } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';

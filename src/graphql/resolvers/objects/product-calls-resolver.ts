@@ -1,11 +1,11 @@
 import { Arg, Ctx, FieldResolver, ID, Int, Resolver, Root } from 'type-graphql';
-import type { CallStatus } from '../../../domain/measurements/store.ts';
+import type { CallStatus } from '../../../domain/ports/store.ts';
 import type { Product } from '../../../domain/entities/product.ts';
 import type { CallLog, LogFilter } from '../../../domain/calls/call-log.ts';
 import { type CallSearch, MAX_LOOKED_THROUGH } from '../../../domain/calls/call-search.ts';
 import type { LoggedCall } from '../../../domain/calls/logged-call.ts';
 import type { Access } from '../../../domain/access/access.ts';
-import type { Page } from '../../../domain/page.ts';
+import type { Page } from '../../../domain/sql/page.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import type { WorkBudget } from '../../context/work-budget.ts';
 import { encodeCursor } from '../../paging/cursor.ts';

@@ -2,7 +2,7 @@ import { Arg, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
 import type { DecoderExamples } from '../../../domain/decoders/decoder-examples.ts';
 import type { DecoderService } from '../../../domain/decoders/decoder-service.ts';
 import type { Product } from '../../../domain/entities/product.ts';
-import type { Replay } from '../../../domain/calls/replay.ts';
+import type { Replay } from '../../../domain/replay/replay.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { LongLists } from '../../context/long-lists.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';

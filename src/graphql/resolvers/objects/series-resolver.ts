@@ -1,5 +1,5 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import { LoopTurns } from '../../../domain/loop-turns.ts';
+import { EventLoopQueue } from '../../../scheduling/event-loop-queue.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import type { Promised } from '../../context/promised.ts';
 import { SeriesObject } from '../../types/measurement.ts';
@@ -13,7 +13,7 @@ const GIVES_WAY_AFTER_MS = 5;
 /** The columns of a series: of long ones few come in one turn of the event loop. */
 @Resolver(() => SeriesObject)
 export class SeriesResolver {
-  readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
 
   @FieldResolver()
   timestamps(@Root() { timestamps }: SeriesObject, @Ctx() context: GraphqlContext): Promised<number[]> {

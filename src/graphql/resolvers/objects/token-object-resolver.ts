@@ -1,9 +1,9 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { DeviceList } from '../../../domain/devices/device-list.ts';
 import type { Token, TokenScope } from '../../../domain/entities/token.ts';
-import { LoopTurns } from '../../../domain/loop-turns.ts';
-import type { TokenLimits } from '../../../domain/tokens/token-limits.ts';
-import type { TokenService } from '../../../domain/tokens/token-service.ts';
+import { EventLoopQueue } from '../../../scheduling/event-loop-queue.ts';
+import type { TokenLimits } from '../../../domain/accounts/token-limits.ts';
+import type { TokenService } from '../../../domain/accounts/token-service.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { listInSlices } from '../../context/list-in-slices.ts';
 import type { Promised } from '../../context/promised.ts';
@@ -23,7 +23,7 @@ const PRODUCT_BYTES = 4_000;
 export class TokenObjectResolver {
   readonly #tokens: TokenService;
   readonly #devices: DeviceList;
-  readonly #turns = new LoopTurns(GIVES_WAY_AFTER_MS);
+  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
 
   constructor(tokens: TokenService, devices: DeviceList) {
     this.#tokens = tokens;

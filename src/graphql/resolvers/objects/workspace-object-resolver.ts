@@ -1,6 +1,6 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import type { TokenService } from '../../../domain/tokens/token-service.ts';
-import type { WorkspaceService } from '../../../domain/workspaces/workspace-service.ts';
+import type { TokenService } from '../../../domain/accounts/token-service.ts';
+import type { WorkspaceService } from '../../../domain/accounts/workspace-service.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { listInSlices } from '../../context/list-in-slices.ts';
 import { LongLists } from '../../context/long-lists.ts';

@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3';
 import type { Page } from '../../chunks/page.ts';
 import type { ReadingRange, ReadingRow, RecordedRow } from '../../chunks/snapshot.ts';
-import { storedAgainAt, storedAtOf } from '../../../domain/measurements/store.ts';
+import { storedAgainAt, storedAtOf } from '../../../domain/ports/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 

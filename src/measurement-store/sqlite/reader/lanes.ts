@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3';
-import { Slots } from '../../../domain/slots.ts';
+import { ResourcePool } from '../../../scheduling/resource-pool.ts';
 import { IntakeView } from './intake-view.ts';
 import { openForReading } from './open-for-reading.ts';
 import { SqliteReader } from './sqlite-reader.ts';
@@ -56,13 +56,13 @@ class Connection implements Lane {
  * (see `SqliteSnapshot`), so that nobody waits for the end of what somebody else asked.
  */
 export class Lanes {
-  readonly #connections: Slots<Connection>;
+  readonly #connections: ResourcePool<Connection>;
 
   constructor(path: string, idleMs = IDLE_MS) {
     const seen = { last: 0 };
     const make = (made: number): Connection =>
       new Connection(path, seen, idleMs, made === 0 ? undefined : OTHERS_CACHE_KIB);
-    this.#connections = new Slots(MAX_LANES, make);
+    this.#connections = new ResourcePool(MAX_LANES, make);
   }
 
   run<T>(work: (lane: Lane) => Promise<T>): Promise<T> {

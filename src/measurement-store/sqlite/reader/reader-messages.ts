@@ -1,4 +1,4 @@
-import type { CallQuery, DeviceKeys, DeviceRemoval, Moments } from '../../../domain/measurements/store.ts';
+import type { CallQuery, DeviceKeys, DeviceRemoval, Moments } from '../../../domain/ports/store.ts';
 import type { DueQuery } from '../../compactor.ts';
 import type { Edit } from '../../chunks/edit.ts';
 import type { ReaderJob } from '../../chunks/reader-job.ts';

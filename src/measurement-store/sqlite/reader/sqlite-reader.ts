@@ -7,7 +7,7 @@ import {
   type LongMoment,
   type Moments,
   NOT_HEARD,
-} from '../../../domain/measurements/store.ts';
+} from '../../../domain/ports/store.ts';
 import { type OthersRow, othersOf } from '../../shared-values.ts';
 import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallCount, toCallRow } from '../../call-columns.ts';
 import { dueSelect, type DueQuery } from '../../compactor.ts';

@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3';
-import type { LatestQuery, RecordedQuery } from '../../../domain/measurements/store.ts';
+import type { LatestQuery, RecordedQuery } from '../../../domain/ports/store.ts';
 import type {
   ChunkHead,
   ChunkRange,
@@ -13,7 +13,7 @@ import type {
   RecordedRow,
   Snapshot,
 } from '../../chunks/snapshot.ts';
-import { giveWay } from '../../../domain/give-way.ts';
+import { yieldToEventLoop } from '../../../scheduling/yield-to-event-loop.ts';
 import { LARGE_BYTES, COMMITTED_A_PAGE, COMMITTED_A_PART, type Page, PAGE_BYTES } from '../../chunks/page.ts';
 import { joined, numbers, toHeads, toReadings } from './in-one-piece.ts';
 import type { IntakeView, Place } from './intake-view.ts';
@@ -311,7 +311,7 @@ export class SqliteSnapshot implements Snapshot {
 
   async #turn(): Promise<void> {
     if (performance.now() - this.#turnBegan < TURN_MS) return;
-    await giveWay();
+    await yieldToEventLoop();
     this.#turnBegan = performance.now();
   }
 

@@ -2,7 +2,7 @@ import type Sqlite from 'better-sqlite3';
 import type { Change } from '../../chunks/edit.ts';
 import { packSummary } from '../../chunks/summary-bytes.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
-import { HEAR } from './intake.ts';
+import { HEAR } from './write-buffer.ts';
 import { readingInsert } from './reading-inserts.ts';
 
 /** Writes what a slice of an edit changes, inside the transaction of the caller. `ReadingInserts` bring `merge_values`. */

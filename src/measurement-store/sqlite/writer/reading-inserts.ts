@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3';
-import { noteRewritten, type RewrittenReadings } from '../../../domain/measurements/store.ts';
+import { noteRewritten, type RewrittenReadings } from '../../../domain/ports/store.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 import { LONG_MOMENT_BYTES } from '../../store-options.ts';
 

@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3';
-import type { CallOutcome, CallRow, SharedValue } from '../../../domain/measurements/store.ts';
+import type { CallOutcome, CallRow, SharedValue } from '../../../domain/ports/store.ts';
 import { CALL_COLUMNS } from '../../call-columns.ts';
 
 /** Of each call hardly one on average. */

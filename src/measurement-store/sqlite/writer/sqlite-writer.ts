@@ -1,9 +1,9 @@
 import type Sqlite from 'better-sqlite3';
-import type { CallOutcome, RewrittenReadings, SharedValue } from '../../../domain/measurements/store.ts';
+import type { CallOutcome, RewrittenReadings, SharedValue } from '../../../domain/ports/store.ts';
 import type { Change } from '../../chunks/edit.ts';
 import { type Transactions, transactionsOf } from './open-for-writing.ts';
 import { ChangeWriter } from './change-writer.ts';
-import { Intake } from './intake.ts';
+import { WriteBuffer } from './write-buffer.ts';
 import { ReadingInserts } from './reading-inserts.ts';
 import { type CallValues, SqliteCallLog } from './sqlite-call-log.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
@@ -14,7 +14,7 @@ export class SqliteWriter {
   readonly #transactions: Transactions;
   readonly #calls: SqliteCallLog;
   readonly #readings: ReadingInserts;
-  readonly #intake: Intake;
+  readonly #intake: WriteBuffer;
   readonly #changes: ChangeWriter;
   readonly #log: WriteAheadLog;
   readonly #keepNumber: Sqlite.Statement<[number]>;
@@ -26,7 +26,7 @@ export class SqliteWriter {
     this.#transactions = transactionsOf(db);
     this.#calls = new SqliteCallLog(db);
     this.#readings = new ReadingInserts(db);
-    this.#intake = new Intake(db, this.#transactions, this.#readings);
+    this.#intake = new WriteBuffer(db, this.#transactions, this.#readings);
     this.#changes = new ChangeWriter(db);
     this.#log = new WriteAheadLog(db);
     this.#keepNumber = db.prepare(

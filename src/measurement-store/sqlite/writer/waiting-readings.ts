@@ -1,4 +1,4 @@
-import { storedAgainAt, storedAtOf } from '../../../domain/measurements/store.ts';
+import { storedAgainAt, storedAtOf } from '../../../domain/ports/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 import type { ReadingInserts } from './reading-inserts.ts';

@@ -1,4 +1,4 @@
-import type { RewrittenReadings } from '../../../domain/measurements/store.ts';
+import type { RewrittenReadings } from '../../../domain/ports/store.ts';
 import type { SqliteWriter } from './sqlite-writer.ts';
 import type { WriterJob } from './writer-messages.ts';
 

@@ -1,4 +1,4 @@
-import type { CallOutcome, RewrittenReadings, SharedValue } from '../../../domain/measurements/store.ts';
+import type { CallOutcome, RewrittenReadings, SharedValue } from '../../../domain/ports/store.ts';
 import type { Change } from '../../chunks/edit.ts';
 import type { CallValues } from './sqlite-call-log.ts';
 

@@ -1,0 +1,197 @@
+import { hash } from 'node:crypto';
+import type { Database } from '../ports/database.ts';
+import type { Change, Cluster } from '../ports/cluster.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import { LruMap } from '../../scheduling/lru-map.ts';
+import { VersionCounter } from '../../scheduling/version-counter.ts';
+import { SingleFlight } from '../../scheduling/single-flight.ts';
+import type { Access } from '../access/access.ts';
+import { readAccess, readAccesses } from '../access/read-access.ts';
+import { TokenSchema } from '../entities/token.ts';
+import { unauthenticated } from '../../errors.ts';
+
+/** What tokens in memory may take together: 50,000, of those with 2,000 ids or workspaces a few hundred. */
+const MAX_CACHED_BYTES = 64 * 1_048_576;
+/** About what one takes beside what it sees, and each id that it is limited to, or workspace of its user. */
+const [TOKEN_BYTES, ID_BYTES] = [1_300, 80];
+const LAST_USED_EVERY_MS = 10_000;
+/** On SQLite in one piece, some 10 ms. */
+const WRITTEN_AT_ONCE = 100;
+/** Others change theirs all the time. */
+const MAX_TRIES = 3;
+
+/** Only this hash of a secret is ever stored. Secrets have 128 random bits or more, so no salt is needed. */
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}
+
+interface Known {
+  access: Access;
+  /** Up to this revision it had not changed. */
+  since: number;
+  /** As it was taken in: its user may join others. */
+  bytes: number;
+  lastUsedAt: number;
+}
+
+function bytesOf({ productIds, deviceIds, workspaces }: Access): number {
+  return TOKEN_BYTES + ((productIds?.size ?? 0) + (deviceIds?.size ?? 0) + workspaces) * ID_BYTES;
+}
+
+/**
+ * Secret → what it may do, from memory where possible. A revoked token, a changed role or a removed member is no longer
+ * found there from the commit on that changes it, on every node. `lastUsedAt` is written in the background, a few seconds
+ * late.
+ */
+export class Authenticator {
+  readonly #revisions = new VersionCounter();
+  readonly #database: Database;
+  readonly #now: () => number;
+  readonly #known = new LruMap<string, Known>({ most: MAX_CACHED_BYTES, sizeOf: ({ bytes }) => bytes });
+  readonly #loads = new SingleFlight<Access | null>();
+  /** By which hash an access was found, and is found again. */
+  readonly #hashes = new WeakMap<Access, string>();
+  readonly #used = new Map<string, number>();
+  #flushing: Promise<void> = Promise.resolve();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(database: Database, cluster: Cluster, now: () => number) {
+    this.#database = database;
+    this.#now = now;
+    cluster.onChanged((changes) => this.#note(changes));
+    this.#timer = setInterval(() => void this.flush().catch(() => {}), LAST_USED_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** How many secrets are in memory. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** Moves whenever a token or user changes: while it stands, and before the expiry, what was granted still is. */
+  get revision(): number {
+    return this.#revisions.now;
+  }
+
+  /** null: unknown, revoked or expired. */
+  async authenticate(secret: string): Promise<Access | null> {
+    const hashed = hashSecret(secret);
+    return this.cached(secret) ?? this.#loads.of(hashed, () => this.#load(hashed));
+  }
+
+  /** The access without waiting, when it is in memory and has not expired. */
+  cached(secret: string): Access | null {
+    return this.cachedByHash(hashSecret(secret));
+  }
+
+  /** The same by the hash of the secret (`hashSecret`). */
+  cachedByHash(hashed: string): Access | null {
+    const known = this.#known.get(hashed);
+    if (known === undefined) return null;
+    if (this.#hasChanged(known.access, known.since)) {
+      this.#known.delete(hashed);
+      return null;
+    }
+    known.since = this.#revisions.now;
+    const now = this.#now();
+    if (this.#isOver(known.access.expiresAt)) return null;
+    if (now - known.lastUsedAt > LAST_USED_EVERY_MS) {
+      known.lastUsedAt = now;
+      this.#used.set(known.access.tokenId, now);
+    }
+    return known.access;
+  }
+
+  /**
+   * What the token of an access that was given out may do by now; null: it is revoked or has expired. From memory, without
+   * waiting, while nothing about it has changed.
+   */
+  present(access: Access): Access | null | Promise<Access | null> {
+    const hashed = this.#hashes.get(access);
+    if (hashed === undefined) return this.#read({ id: access.tokenId });
+    return this.cachedByHash(hashed) ?? this.#loads.of(hashed, () => this.#load(hashed));
+  }
+
+  /**
+   * For work that goes on for long: the function tells each time what the token may do by then, and rejects with
+   * UNAUTHENTICATED once it is revoked or has expired.
+   */
+  follow(access: Access): () => Promise<Access> {
+    return async () => {
+      const current = await this.present(access);
+      if (current === null) throw unauthenticated();
+      return current;
+    };
+  }
+
+  /** What these tokens may do by now, as the database has it; those that are gone or have expired are left out. */
+  async accessesOf(tokenIds: readonly string[]): Promise<Map<string, Access>> {
+    const accesses = await readAccesses(this.#database.read(), tokenIds, this.#now());
+    return new Map(accesses.map((access) => [access.tokenId, access]));
+  }
+
+  /** Writes the times of last use that are waiting, behind those that are being written. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.catch(() => {}).then(() => this.#flush());
+    return this.#flushing;
+  }
+
+  /** Those of a hundred tokens at a time: all may have been used since. */
+  async #flush(): Promise<void> {
+    for (let left = this.#used.size; left > 0 && this.#used.size > 0; left -= WRITTEN_AT_ONCE) {
+      const used: [id: string, lastUsedAt: number][] = [];
+      for (const one of this.#used) if (used.push(one) >= WRITTEN_AT_ONCE) break;
+      for (const [id] of used) this.#used.delete(id);
+      // In the order in which others lock them, too.
+      used.sort(([a], [b]) => (a < b ? -1 : 1));
+      await this.#database.write(async (em) => {
+        for (const [id, lastUsedAt] of used) await em.nativeUpdate(TokenSchema, { id }, { lastUsedAt });
+      });
+      await yieldToEventLoop();
+    }
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+
+  /** Whoever is looked up next finds it changed: fifty thousand would be gone through for each. */
+  #note(changes: readonly Change[]): void {
+    for (const change of changes) {
+      if (change.kind === 'everything') {
+        this.#revisions.changedAll();
+        this.#known.clear();
+      } else if (change.kind === 'token' || change.kind === 'user') this.#revisions.changed(change.id);
+    }
+  }
+
+  #hasChanged({ tokenId, userId }: Access, since: number): boolean {
+    return this.#revisions.hasChanged(userId === null ? [tokenId] : [tokenId, userId], since);
+  }
+
+  #isOver(expiresAt: number | null | undefined): boolean {
+    return expiresAt != null && expiresAt <= this.#now();
+  }
+
+  async #load(hashed: string): Promise<Access | null> {
+    for (let tries = 1; ; tries += 1) {
+      const before = this.#revisions.now;
+      const access = await this.#read({ hash: hashed });
+      // Whoever joined late may know that it has come to be meanwhile.
+      if (access === null && before !== this.#revisions.now && tries < MAX_TRIES) continue;
+      if (access === null) return null;
+      // Revoked or changed while it was read: look again.
+      if (this.#hasChanged(access, before)) continue;
+      const now = this.#now();
+      this.#known.set(hashed, { access, since: this.#revisions.now, bytes: bytesOf(access), lastUsedAt: now });
+      this.#hashes.set(access, hashed);
+      this.#used.set(access.tokenId, now);
+      return access;
+    }
+  }
+
+  #read(which: { hash: string } | { id: string }): Promise<Access | null> {
+    return readAccess(this.#database.read(), which, this.#now());
+  }
+}

@@ -1,0 +1,255 @@
+import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/sql';
+import type { Database } from '../ports/database.ts';
+import { badInput, conflict, forbidden, notFound, unauthenticated } from '../../errors.ts';
+import { checkOptionalText, checkText, foldCase } from '../text/text.ts';
+import type { Access } from '../access/access.ts';
+import { holdRights } from '../access/hold-rights.ts';
+import { seesUser } from '../access/find-user.ts';
+import type { Cluster } from '../ports/cluster.ts';
+import { MemberSchema } from '../entities/member.ts';
+import { TokenSchema } from '../entities/token.ts';
+import { lockWorkspace } from './lock-workspace.ts';
+import { requireOtherAdmin } from './require-other-admin.ts';
+import type { CreatedToken, TokenService } from './token-service.ts';
+import { uuidV7 } from '../text/uuid.ts';
+import type { Passwords } from './password.ts';
+import type { PasswordThrottle } from './password-throttle.ts';
+import { type User, UserSchema } from '../entities/user.ts';
+
+const EMAIL = /^[^\s@]+@[^\s@]+$/;
+const MAX_EMAIL = 254;
+const WRONG = 'Email address or password is wrong.';
+
+interface UserServiceDeps {
+  database: Database;
+  cluster: Cluster;
+  passwords: Passwords;
+  /** Wrong passwords by email address and where they come from … */
+  signIns: PasswordThrottle;
+  /** … and of who is signed in, by user and token: no stranger keeps them from changing theirs. */
+  passwordChanges: PasswordThrottle;
+  tokens: TokenService;
+  now: () => number;
+}
+
+/** `password` left out: cannot sign in. */
+interface NewUser {
+  email: string;
+  name?: string | null;
+  password?: string | null;
+  operator?: boolean | null;
+}
+
+/** Left out: unchanged. null: no name, no password (cannot sign in). */
+interface UserChange {
+  email?: string | null;
+  name?: string | null;
+  password?: string | null;
+  operator?: boolean | null;
+}
+
+/** People, and how they get their first token. */
+export class UserService {
+  readonly #deps: UserServiceDeps;
+
+  constructor(deps: UserServiceDeps) {
+    this.#deps = deps;
+  }
+
+  /** For operators. CONFLICT when the email address is taken, in whatever case. */
+  async create(access: Access, input: NewUser): Promise<User> {
+    allowLasting(access);
+    const email = checkEmail(input.email);
+    const name = checkOptionalText(input.name, 'input.name', { max: 200 });
+    const passwordHash =
+      input.password == null ? null : await this.#deps.passwords.hash(input.password, 'input.password', access.tokenId);
+    const createdAt = this.#deps.now();
+    const operator = input.operator ?? false;
+    return this.#write(email, async (em) => {
+      allowLasting(await holdRights(em, access, createdAt));
+      return em.create(UserSchema, { id: uuidV7(), email, name, passwordHash, operator, createdAt });
+    });
+  }
+
+  /** Who has exactly this address, in whatever case; null: nobody that the token sees. For ADMINs and operators. */
+  async byEmail(access: Access, emailGiven: string): Promise<User | null> {
+    if (!access.operator) {
+      access.workspaceIdsWith('ADMIN');
+      access.requireUnlimited();
+    }
+    const email = foldCase(checkText(emailGiven, 'email', { max: MAX_EMAIL }));
+    const em = this.#deps.database.read();
+    const user = await em.findOne(UserSchema, { email });
+    return user !== null && (await seesUser(em, access, user)) ? user : null;
+  }
+
+  /**
+   * For operators. CONFLICT when the address is taken or the last operator would be none. With another password, or none,
+   * everything the user is signed in with ends, but the calling token; what createToken made stays.
+   */
+  async update(access: Access, id: string, change: UserChange): Promise<User> {
+    allowLasting(access);
+    if (change.email === null) throw badInput('input.email: a user needs an email address; leave it out to keep it.');
+    const email = change.email === undefined ? undefined : checkEmail(change.email);
+    const name = checkOptionalText(change.name, 'input.name', { max: 200 });
+    const passwordHash =
+      change.password == null
+        ? null
+        : await this.#deps.passwords.hash(change.password, 'input.password', access.tokenId);
+    const user = await this.#write(email ?? '', async (em) => {
+      const users = userOrOperators(id);
+      const tokens = change.password === undefined ? {} : { tokens: signInsOf(id) };
+      allowLasting(await holdRights(em, access, this.#deps.now(), { users, ...tokens }));
+      const found = await findUser(em, id);
+      if (change.operator != null && change.operator !== found.operator) {
+        if (!change.operator) await requireOtherOperator(em, found);
+        found.operator = change.operator;
+      }
+      if (email !== undefined) found.email = email;
+      if (change.name !== undefined) found.name = name;
+      if (change.password !== undefined) {
+        found.passwordHash = passwordHash;
+        await endSignIns(em, id, access);
+      }
+      return found;
+    });
+    await this.#deps.cluster.changed([{ kind: 'user', id: user.id }]);
+    return user;
+  }
+
+  /** With their PERSONAL tokens; for operators. CONFLICT for the last operator and for the last ADMIN of a workspace. */
+  async delete(access: Access, id: string): Promise<string> {
+    access.requireOperator();
+    const userId = await this.#deps.database.write(async (em) => {
+      const users = userOrOperators(id);
+      // Who is held becomes no member of anything meanwhile.
+      // The tokens that go with the user are held in the order in which others hold tokens.
+      const tokens = id.includes('\0') ? {} : { tokens: { user: id } };
+      (await holdRights(em, access, this.#deps.now(), { users, ...tokens })).requireOperator();
+      const user = await findUser(em, id);
+      if (user.operator) await requireOtherOperator(em, user);
+      const places = await em.find(MemberSchema, { user: user.id, role: 'ADMIN' });
+      for (const workspaceId of places.map(({ workspace }) => workspace.id).sort()) {
+        await lockWorkspace(em, workspaceId);
+        await requireOtherAdmin(em, workspaceId, user.id);
+      }
+      em.remove(user);
+      return user.id;
+    });
+    await this.#deps.cluster.changed([{ kind: 'user', id: userId }]);
+    return userId;
+  }
+
+  /**
+   * For the calling user, who knows the current password (null: there is none yet). Everything they are signed in with
+   * but the calling token ends; tokens made with createToken stay. FORBIDDEN for a wrong one; RATE_LIMITED after many.
+   */
+  async changePassword(access: Access, current: string | null, wanted: string): Promise<User> {
+    const id = access.requireUser();
+    access.requireOutlasts(null);
+    const { database, cluster, passwords, passwordChanges, now } = this.#deps;
+    const known = await findUser(database.read(), id);
+    if (known.passwordHash != null) {
+      passwords.requireRoom(id);
+      const { passwordHash: expected } = known;
+      const matches = await passwordChanges.attempt(id, access.tokenId, () =>
+        passwords.matches(current ?? '', expected, id),
+      );
+      if (!matches) throw forbidden('currentPassword: this is not your current password.');
+      passwordChanges.succeeded(id, access.tokenId);
+    }
+    const passwordHash = await passwords.hash(wanted, 'newPassword', id);
+    const user = await database.write(async (em) => {
+      const present = await holdRights(em, access, now(), { tokens: signInsOf(id) });
+      present.requireOutlasts(null);
+      const found = await findUser(em, id);
+      if (found.passwordHash !== known.passwordHash)
+        throw conflict('The password has been changed by another request in the meantime.');
+      found.passwordHash = passwordHash;
+      await endSignIns(em, id, access);
+      return found;
+    });
+    await cluster.changed([{ kind: 'user', id }]);
+    return user;
+  }
+
+  /**
+   * A new PERSONAL token for who knows the password. UNAUTHENTICATED in the same words and after the same work for an
+   * unknown address, a wrong password and a user without one; RATE_LIMITED after many failures. `caller`: who takes turns
+   * with others and whose failures are counted, such as the network address.
+   */
+  async signIn(emailGiven: string, password: string, caller: string): Promise<CreatedToken> {
+    // Nothing is remembered of what can be no address, nor of whom there is no room for.
+    if (emailGiven.length > MAX_EMAIL) throw unauthenticated(WRONG);
+    const email = foldCase(emailGiven);
+    this.#deps.passwords.requireRoom(caller);
+    const known = EMAIL.test(email) && !email.includes('\0') && email.isWellFormed();
+    const { user, matches } = await this.#deps.signIns.attempt(email, caller, async () => {
+      const found = known ? await this.#deps.database.read().findOne(UserSchema, { email }) : null;
+      const { passwordHash = null } = found ?? {};
+      return { user: found, matches: await this.#deps.passwords.matches(password, passwordHash, caller) };
+    });
+    if (user === null || !matches) throw unauthenticated(WRONG);
+    const succeeded = (): void => this.#deps.signIns.succeeded(email, caller);
+    const created = await this.#deps.tokens.createForSignIn(user).catch((error: unknown) => {
+      // The password was right, though the database takes nothing.
+      succeeded();
+      throw error;
+    });
+    if (created === null) throw unauthenticated(WRONG);
+    succeeded();
+    return created;
+  }
+
+  /** CONFLICT when the address is taken. */
+  async #write(email: string, work: (em: EntityManager) => Promise<User>): Promise<User> {
+    try {
+      return await this.#deps.database.write(work);
+    } catch (error) {
+      if (error instanceof UniqueConstraintViolationException)
+        throw conflict(`input.email: there is already a user with the email address ${email}.`);
+      throw error;
+    }
+  }
+}
+
+/** For operators, and for what outlasts the token. */
+function allowLasting(access: Access): void {
+  access.requireOperator();
+  access.requireOutlasts(null);
+}
+
+/** The user, and every operator: one of them stays. */
+function userOrOperators(id: string) {
+  return { $or: [{ id: id.replaceAll('\0', '').toLowerCase() }, { operator: true }] };
+}
+
+function signInsOf(id: string) {
+  return { user: id.replaceAll('\0', '').toLowerCase(), signedIn: true };
+}
+
+/** But for the calling token. */
+async function endSignIns(em: EntityManager, id: string, { tokenId }: Access): Promise<void> {
+  await em.nativeDelete(TokenSchema, { ...signInsOf(id), id: { $ne: tokenId } });
+}
+
+function checkEmail(given: string): string {
+  const email = foldCase(checkText(given, 'input.email', { max: MAX_EMAIL }));
+  if (!EMAIL.test(email) || email.length > MAX_EMAIL)
+    throw badInput('input.email: expected an email address such as ada@example.org.');
+  return email;
+}
+
+async function findUser(em: EntityManager, id: string): Promise<User> {
+  const user = id.includes('\0') ? null : await em.findOne(UserSchema, { id: id.toLowerCase() });
+  if (user === null) throw notFound('user', id);
+  return user;
+}
+
+async function requireOtherOperator(em: EntityManager, user: User): Promise<void> {
+  const lock = { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: 'asc' } } as const;
+  const operators = await em.find(UserSchema, { operator: true }, lock);
+  if (!operators.some(({ id }) => id !== user.id))
+    throw conflict('This is the last operator; make somebody else operator first.');
+}

@@ -1,0 +1,29 @@
+import type { MeasurementStore } from '../ports/store.ts';
+import type { UnknownDevices } from './unknown-devices.ts';
+
+const DAY_MS = 86_400_000;
+
+interface SweepCallsDeps {
+  store: { removeCalls: (...asked: Parameters<MeasurementStore['removeCalls']>) => Promise<unknown> };
+  unknownDevices: Pick<UnknownDevices, 'forgetBefore'>;
+  products: { finishDeletions: (isStopping: () => boolean) => Promise<void> };
+  /** CALL_LOG_DAYS */
+  days: number;
+  now: () => number;
+}
+
+/**
+ * Forgets calls of the log, and unknown devices, that are too old (CONTRACT 2), and what is left of products whose
+ * deletion was interrupted; in small chunks.
+ */
+export async function sweepCalls(
+  { store, unknownDevices, products, days, now }: SweepCallsDeps,
+  isStopping: () => boolean,
+): Promise<void> {
+  const before = now() - days * DAY_MS;
+  await products.finishDeletions(isStopping);
+  if (isStopping()) return;
+  await store.removeCalls(before, undefined, isStopping);
+  if (isStopping()) return;
+  await unknownDevices.forgetBefore(before);
+}

@@ -1,0 +1,226 @@
+import { AppError } from '../../errors.ts';
+import { type CallOutcome, type CallRunner, copyOutcome } from '../decoders/call-runner.ts';
+import type { DecoderRequest } from '../decoders/decoder-request.ts';
+import { changed, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
+import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { ProductAnswers } from '../ingest-cache/product-rows.ts';
+import { type CallRow, type MeasurementStore, textLengthOf } from '../ports/store.ts';
+import type { Amount, WriteShares } from '../../scheduling/write-shares.ts';
+import { type InVain, unexplainedPart } from '../../scheduling/invalid-input-throttle.ts';
+import type { CallFeed } from '../calls/call-feed.ts';
+import type { NamedDevices } from './named-devices.ts';
+import { callRow, httpStatusOf, loggedRun } from '../calls/call-row.ts';
+import { knownMeanwhile } from '../calls/call-saying.ts';
+import type { LoggedFrames } from '../calls/logged-frames.ts';
+
+interface WebhookReceiverDeps {
+  ingestCache: IngestCache;
+  runner: CallRunner;
+  recorder: Recorder;
+  store: Pick<MeasurementStore, 'call' | 'updateCalls'>;
+  shares: WriteShares;
+  frames: LoggedFrames;
+  feed: CallFeed;
+  /** Told which names of no device a logged call has. */
+  named: Pick<NamedDevices, 'note'>;
+  /** CALL_LOG_BODY_BYTES */
+  bodyBytes: number;
+  now: () => number;
+}
+
+/** What the sender of a call is told, after the commit (CONTRACT 4). */
+export interface Answer {
+  /** 200 or 202, or what the product or its decoder says: 200 to 299. */
+  status: number;
+  stored: number;
+  rejected: number;
+  body: string;
+  /** null: without a body. Left out: JSON. */
+  contentType?: string | null;
+}
+
+/** A call that was kept: when it was received, and the id by which the log knows it. */
+interface Kept {
+  since: number;
+  id: string;
+}
+
+/** What a run leaves: the call as the log keeps it, what is to be stored, and what its sender is told then. */
+interface Ran {
+  call: CallRow;
+  toStore: DeviceBatch[];
+  answer: Answer;
+  /** See `frameDigest`. */
+  frame: string | null;
+  unknownNames: string[];
+}
+
+/** Whose call it is. `native`: of a native network, from this device. */
+export interface Recipient {
+  product: ProductInfo;
+  native?: { device: DeviceInfo } | undefined;
+}
+
+/** Who deletes devices faster than a decoder runs is to be waited for. */
+const MAX_RUNS = 3;
+const WEBHOOK_ID = /^[A-Za-z0-9_-]{16,64}$/;
+
+/** Takes calls in (CONTRACT 4): decoded, logged and stored before the answer, most often in one commit. */
+export class WebhookReceiver {
+  readonly #deps: WebhookReceiverDeps;
+
+  constructor(deps: WebhookReceiverDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether the id is in memory, so that `productOf` costs nothing. */
+  knows(webhookId: string): boolean {
+    return this.#deps.ingestCache.cachedByWebhook(webhookId) !== null;
+  }
+
+  /** The product whose URL this is; NOT_FOUND for an id that is none (or no longer). */
+  async productOf(webhookId: string): Promise<ProductInfo> {
+    const product = WEBHOOK_ID.test(webhookId) ? await this.#deps.ingestCache.productByWebhook(webhookId) : null;
+    if (product === null)
+      throw new AppError('NOT_FOUND', 'There is no webhook with this id; copy the URL from the product again.');
+    return product;
+  }
+
+  /**
+   * One call. `find` says whose it is and rejects when the sender has no right to it (any more): it is asked before the
+   * decoder runs and again before the commit. Where a device or field that it would write to is gone by then, the call
+   * runs again as the product is now. `kept`: of a call that was kept; done again it is in the log once. Rejects with OVERLOADED or
+   * UNAVAILABLE: nothing is logged then, and the sender is to try again.
+   */
+  async receive(find: () => Promise<Recipient>, request: DecoderRequest, kept: Kept | null = null): Promise<Answer> {
+    const receivedAt = kept?.since ?? this.#deps.now();
+    for (let runs = 1; ; runs += 1) {
+      const answer = await this.#attempt(find, request, receivedAt, kept);
+      if (answer !== null) return answer;
+      if (runs === MAX_RUNS)
+        throw new AppError('OVERLOADED', 'The product keeps being changed while the call is received; try again.');
+    }
+  }
+
+  /** null: it is to run again, as something that it would write to is gone. */
+  async #attempt(
+    find: () => Promise<Recipient>,
+    request: DecoderRequest,
+    receivedAt: number,
+    kept: Kept | null,
+  ): Promise<Answer | null> {
+    const { ingestCache, recorder, store: log, shares, feed } = this.#deps;
+    const seen = ingestCache.revision;
+    const { product, native } = await find();
+    const { ran, settle } = await this.#once(product, await this.#run({ product, native }, request, receivedAt, kept));
+    const { call, toStore, answer } = ran;
+    /** It may be there of an adoption that was cut off. */
+    let earlier: CallRow | null = null;
+    let isDone = false;
+    try {
+      const batches = toStore.map(({ batch }) => batch);
+      // What the call brings into the database: its texts, too.
+      const amount = (isStored: boolean): Amount => ({
+        ...recorder.amountOf(batches, product, { isStored }),
+        characters: textLengthOf(call),
+      });
+      const asked = amount(false);
+      await shares.turn(product.workspaceId, asked);
+      const recipient = await find();
+      if (seen !== ingestCache.revision && !(await this.#allThere(recipient.product, toStore))) return null;
+      const requireRight = async (): Promise<void> => {
+        const now = await find();
+        if (seen !== ingestCache.revision && !(await this.#allThere(now.product, toStore))) throw changed();
+      };
+      const isPatient = kept !== null;
+      if (kept !== null) earlier = await log.call(product.key, call.id);
+      const store = (): Promise<number> => recorder.commit({ batches, call }, { product, isPatient, requireRight });
+      await shares.storing(product.workspaceId, { asked, amount: () => amount(true), store });
+      isDone = true;
+    } finally {
+      settle?.(isDone);
+    }
+    // What it stored then, too, goes by the next replay unless that says it.
+    if (kept !== null)
+      await log.updateCalls([earlier?.stored == null ? call : { ...call, stored: knownMeanwhile(earlier, call) }]);
+    feed.publish(product.id, call);
+    if (ran.unknownNames.length > 0) this.#deps.named.note(product, ran.unknownNames, call);
+    return answer;
+  }
+
+  /** A frame that another call has stored, or is about to, is stored by that alone. `settle`: to be told how storing went. */
+  async #once(product: ProductInfo, ran: Ran): Promise<{ ran: Ran; settle?: (isStored: boolean) => void }> {
+    const { frame, toStore, call } = ran;
+    if (frame === null || toStore.length === 0) return { ran };
+    const claim = await this.#deps.frames.claim(product, frame, { id: call.id, at: call.receivedAt });
+    if (!('storedBy' in claim)) return { ran, settle: claim.settle };
+    const outcome = copyOutcome(claim.storedBy);
+    const { status } = outcome;
+    const copy = { ...call, status, httpStatus: 200, decoderVersion: null, run: loggedRun(outcome), stored: '[]' };
+    const answer = { ...countsOf(outcome), stored: 0, rejected: 0 };
+    return { ran: { call: copy, toStore: [], answer, frame: null, unknownNames: [] } };
+  }
+
+  /** Only what is needed from then on: of ten thousand entries the outcome takes ten megabytes, and hundreds may wait to be stored. */
+  async #run(
+    { product, native }: Recipient,
+    request: DecoderRequest,
+    receivedAt: number,
+    kept: Kept | null,
+  ): Promise<Ran> {
+    const { runner, bodyBytes } = this.#deps;
+    const source = product.decoder?.source ?? null;
+    const what = { product, source, request, receivedAt, counted: true, kept: kept !== null };
+    const outcome = await runner.run(native === undefined ? what : { ...what, native });
+    const answer = answerOf(
+      outcome,
+      native === undefined ? product.answers : { ...product.answers, webhook: null },
+      request,
+    );
+    // A replay finds the values under the time by which the log knows the call.
+    const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes, kept?.id);
+    const { batches: toStore, frame, unknownNames } = outcome;
+    return { call: { ...call, httpStatus: answer.status }, toStore, answer, frame, unknownNames };
+  }
+
+  async #allThere(product: ProductInfo, batches: DeviceBatch[]): Promise<boolean> {
+    for (const { device, batch } of batches) {
+      if ((await this.#deps.ingestCache.device(device.id))?.key !== device.key) return false;
+      if (!batch.fieldKeys.every((key) => product.fieldsByKey.has(key))) return false;
+    }
+    return true;
+  }
+}
+
+/** In bytes: what a platform may say beside each value. */
+const OF_A_VALUE = 16_384;
+
+/**
+ * What of a call of so many bytes was in vain: all of one that stored nothing. `beside`: so much may be there for good
+ * reasons where anything is stored, such as a picture, or what each gateway heard.
+ */
+export function inVainOf({ stored, rejected: entries }: Answer, bytes: number, beside: number): InVain {
+  if (stored === 0) return { part: 1, entries };
+  const part = Math.max(entries / (stored + entries), unexplainedPart(bytes, beside + stored * OF_A_VALUE));
+  return { part, entries };
+}
+
+/** Own answers are for what is kept, as every call is that comes so far; who could not keep it has thrown by then. */
+function answerOf(outcome: CallOutcome, { always200, webhook }: ProductAnswers, request: DecoderRequest): Answer {
+  const { stored, rejected } = outcome;
+  const { status, body, ...rest } = outcome.run?.answer ?? webhook ?? countsOf(outcome);
+  const wants200 = asks200(request) || (always200 && status === 202);
+  return { ...rest, status: wants200 ? 200 : status, stored, rejected, body };
+}
+
+function countsOf(outcome: CallOutcome): Pick<Answer, 'status' | 'body'> {
+  const { status, stored, rejected, ahead } = outcome;
+  const told = ahead === null ? '' : `,"ahead":${JSON.stringify(ahead)}`;
+  const error = status === 'DECODER_FAILED' || status === 'NO_DECODER' ? `,"error":"${status}"` : '';
+  return { status: httpStatusOf(outcome), body: `{"stored":${stored},"rejected":${rejected}${error}${told}}` };
+}
+
+/** `?answer=200`: of a sender that knows no other success (CONTRACT 3). */
+export function asks200({ GET }: Pick<DecoderRequest, 'GET'>): boolean {
+  return GET['answer']?.includes('200') === true;
+}

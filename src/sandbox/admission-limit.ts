@@ -1,0 +1,55 @@
+import { AppError } from '../errors.ts';
+import type { Admitted, Amount, PoolProduct } from './pool-job.ts';
+
+/**
+ * The room for jobs that are open. A workspace may have as much as is free then, and a product as much as its workspace
+ * leaves of that: a half and a third of all where nobody else is there, and whoever has little finds room beside any.
+ */
+export class AdmissionLimit {
+  readonly #most: Amount;
+  readonly #open: Amount = { jobs: 0, bytes: 0 };
+
+  constructor(most: Amount) {
+    this.#most = most;
+  }
+
+  /** Throws OVERLOADED. */
+  enter(product: PoolProduct, inputBytes: number): Admitted {
+    refuseMore(product, this.#most, this.#open);
+    const admitted = { product, inputBytes, bytes: 0 };
+    this.#count(admitted, 1, 2 * inputBytes);
+    return admitted;
+  }
+
+  /** It holds so much more. Throws OVERLOADED. */
+  grow(admitted: Admitted, bytes: number): void {
+    refuseMore(admitted.product, this.#most, this.#open);
+    this.#count(admitted, 0, bytes);
+  }
+
+  leave(admitted: Admitted): void {
+    this.#count(admitted, -1, -admitted.bytes);
+  }
+
+  #count(admitted: Admitted, jobs: number, bytes: number): void {
+    admitted.bytes += bytes;
+    const { product } = admitted;
+    for (const open of [this.#open, product.workspace.open, product.open]) {
+      open.jobs += jobs;
+      open.bytes += bytes;
+    }
+  }
+}
+
+function refuseMore({ workspace, open }: PoolProduct, most: Amount, all: Amount): void {
+  for (const what of ['jobs', 'bytes'] as const) {
+    const free = most[what] - all[what];
+    if (free <= 0) throw overloaded('Too many calls are waiting for a decoder');
+    const left = free - workspace.open[what];
+    if (left <= 0) throw overloaded("Too many calls are waiting for this workspace's decoders");
+    if (open[what] >= left) throw overloaded("Too many calls are waiting for this product's decoder");
+  }
+}
+
+/** OVERLOADED, with the advice to try again. */
+export const overloaded = (what: string): AppError => new AppError('OVERLOADED', `${what}; try again later.`);
