@@ -6,41 +6,103 @@ type DatabaseSetting =
   | { kind: 'sqlite'; inMemory: true }
   | { kind: 'postgres'; url: string };
 
-/** Every setting of the server (CONTRACT 2), read once and never changed. */
+/**
+ * Every setting of the server (CONTRACT 2), read once and never changed. A comment that begins with a variable is its row
+ * in docs/operating.md: its default in brackets, then its meaning; `npm test -- test/docs.test.ts` says what differs.
+ */
 export interface Config {
+  /** `HOST` (`0.0.0.0`): The address to listen on. */
   readonly host: string;
+  /** `PORT` (`8080`): The port to listen on; 0 picks a free one, printed in the log line `listening`. */
   readonly port: number;
-  /** Without a final slash; null: `http://localhost:PORT`, known only once the port is bound. */
+  /**
+   * `BASE_URL` (http://localhost:PORT): What webhook URLs begin with, and where the console's own pages are; needed
+   * behind a proxy that changes `Host`.
+   */
   readonly baseUrl: string | null;
+  /**
+   * `DATABASE_URL` (`sqlite:data/inlet.db`): `sqlite:PATH`, `sqlite::memory:` or
+   * `postgres://user:password@host/database`.
+   */
   readonly database: DatabaseSetting;
+  /** `REDIS_URL` (none): Needed as soon as several nodes share a PostgreSQL database. */
   readonly redisUrl: string | null;
+  /**
+   * `ADMIN_TOKEN` (generated): The operator's first personal token, 32 to 512 characters; another one at a later start
+   * adds a token.
+   */
   readonly adminToken: string | null;
-  /** Writes per second for each device and field; 0: no limit. */
+  /**
+   * `WRITE_RATE_PER_FIELD` (`1`): Maximum writes per second for each device and field on the record endpoint; 0: no
+   * limit.
+   */
   readonly writeRatePerField: number;
+  /** `MAX_BODY_BYTES` (`1048576`): Maximum bytes per request body or WebSocket message; files may have any number. */
   readonly maxBodyBytes: number;
-  /** How long a client may stop in the middle of a body, leave an answer unread or a new connection silent. */
+  /**
+   * `CLIENT_IDLE_SECONDS` (`30`): Maximum pause of a client in the middle of a body (then 408) or of reading an answer.
+   */
   readonly clientIdleMs: number;
-  /** Connections that one address may hold; 0: any number. */
+  /**
+   * `CONNECTIONS_PER_ADDRESS` (`10000`): Maximum open connections per address; 0: no limit. Behind proxies those that are
+   * busy for an address count, and a proxy itself may hold ten times as many.
+   */
   readonly connectionsPerAddress: number;
-  /** What one address may ask for without a valid token in a minute (0: any number), and whose word counts for it. */
-  readonly anonymous: { readonly perMinute: number; readonly trustedProxies: number };
+  readonly anonymous: {
+    /**
+     * `ANONYMOUS_PER_MINUTE` (`6000`): Maximum requests per minute and address without a valid token (unknown tokens and
+     * webhooks, GraphQL without a token), then 429; 0: no limit.
+     */
+    readonly perMinute: number;
+    /**
+     * `TRUSTED_PROXIES` (`0`): How many proxies stand in front and add the address that they see to `X-Forwarded-For`.
+     */
+    readonly trustedProxies: number;
+  };
+  /** `MAX_FUTURE_SECONDS` (`86400`): How far ahead of the clock a timestamp may lie. */
   readonly maxFutureMs: number;
-  /** For so many days a plan keeps history; one that is not named: for ever. */
+  /**
+   * `PLAN_RETENTION_DAYS` (none): For how many days a plan keeps history, such as `free=90,standard=365`; a plan that
+   * is not named: for ever.
+   */
   readonly planRetentionDays: RetentionDays;
-  /** How far back live values can be resumed: until then values stay as they came, then they go into chunks. */
+  /** `LIVE_WINDOW_SECONDS` (`3600`): How far back live values can be resumed; older values go into chunks. */
   readonly liveWindowMs: number;
-  readonly decoder: { readonly timeoutMs: number; readonly memoryMb: number; readonly processes: number };
-  readonly callLog: { readonly days: number; readonly bodyBytes: number };
-  /** How long the audit log is kept, in days. */
+  readonly decoder: {
+    /** `DECODER_TIMEOUT_MS` (`250`): Maximum processor time per run of a decoder. */
+    readonly timeoutMs: number;
+    /** `DECODER_MEMORY_MB` (`64`): Maximum memory per run of a decoder. */
+    readonly memoryMb: number;
+    /** `DECODER_PROCESSES` (cores − 1): Decoder processes, at least 1. */
+    readonly processes: number;
+  };
+  readonly callLog: {
+    /** `CALL_LOG_DAYS` (`30`): How long logged calls are kept. */
+    readonly days: number;
+    /** `CALL_LOG_BODY_BYTES` (`65536`): How much of a call's body is kept. */
+    readonly bodyBytes: number;
+  };
+  /** `AUDIT_LOG_DAYS` (`365`): How long entries of the audit log are kept. */
   readonly auditLogDays: number;
+  /**
+   * `LOG_LEVEL` (`info`): JSON lines on stdout from this level on: `trace`, `debug` (one for each request), `info`,
+   * `warn`, `error`, `fatal`, `silent`.
+   */
   readonly logLevel: LogLevel;
   /** Which GraphQL operations are compiled; anything but `seen` is for tests. */
   readonly graphqlCompile: GraphqlCompile;
-  /** Where the metrics are told without a token; null: only on `/metrics`, to ADMIN tokens. */
+  /** `METRICS_PORT` (none): A port for `/metrics` without a token, beside `/metrics` for ADMIN tokens. */
   readonly metricsPort: number | null;
-  /** Where a copy of the SQLite file is put each day, and how many stay; null: nowhere. */
-  readonly backups: { readonly folder: string; readonly keep: number } | null;
-  /** How long a server that stops serves on while `readyz` says 503 already. */
+  readonly backups: {
+    /** `BACKUP_DIR` (none): A folder that gets a copy of the SQLite file each day (UTC). */
+    readonly folder: string;
+    /** `BACKUP_KEEP` (`7`): How many of these copies stay. */
+    readonly keep: number;
+  } | null;
+  /**
+   * `SHUTDOWN_GRACE_MS` (`250`): How long a server that stops serves on while `readyz` says 503; longer than two health
+   * checks.
+   */
   readonly shutdownGraceMs: number;
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The rooms a room's files may import from, itself and those for everybody aside (README, architecture). */
+/** The rooms a room's files may import from, itself and those for everybody aside (docs/architecture.md). */
 const MAY_IMPORT: Record<string, string[]> = {
   'main.ts': ['app.ts', 'config.ts'],
   'app.ts': ['*'],

@@ -25,10 +25,10 @@ const METHOD = problem('Another method; `Allow` names the right one.');
 
 const DEVICE = parameter('device', 'path', 'Device id, or a serial number that exactly one visible device has.');
 const FILE_QUERY = ['fields', 'from', 'to', 'resolution', 'maxPoints', 'timeZone', 'layout', 'spreadsheet'].map(
-  (name) => parameter(name, 'query', 'See the README.'),
+  (name) => parameter(name, 'query', 'See docs/files.md.'),
 );
 const CHOICE_QUERY = ['product', 'tag', 'device', 'search', 'online', 'workspace'].map((name) =>
-  parameter(name, 'query', 'See the README.'),
+  parameter(name, 'query', 'See docs/files.md.'),
 );
 
 const reading = (summary: string, type: string, parameters: object[]): object => ({
