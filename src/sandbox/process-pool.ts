@@ -58,6 +58,8 @@ export class ProcessPool {
   #startFrom = 0;
   readonly #laneFrom = { slow: 0, barred: 0 };
   #recycleAt = 0;
+  /** No job has come yet: where no webhook is used, no memory is taken by a process that would cover for another. */
+  #isUnused = true;
   /** Nothing is started any more. */
   isStopping = false;
 
@@ -78,6 +80,10 @@ export class ProcessPool {
    * normal priority to themselves.
    */
   processFor(lane: Lane, { isSuspect }: PoolJob, now: number): DecoderProcess | null {
+    if (this.#isUnused) {
+      this.#isUnused = false;
+      this.#fill(now);
+    }
     if (lane === 'fast') return this.#fastWithRoom();
     if (isSuspect) return this.#putSpare('aside');
     const [own] = this.#in(lane);
@@ -156,7 +162,7 @@ export class ProcessPool {
     return [...this.#places].filter(([, place]) => place === wanted).map(([process]) => process);
   }
 
-  /** Starts what is missing, unless starts have failed lately: the fast lane's, then a spare one when these are up. */
+  /** Starts what is missing, unless starts have failed lately: the fast lane's, then a spare one when these are up and used. */
   #fill(now: number): void {
     if (this.isStopping) return;
     while (this.#in('fast').length < Math.max(1, this.#options.processes)) {
@@ -165,7 +171,7 @@ export class ProcessPool {
       else if (now >= this.#startFrom) this.#start('fast');
       else return;
     }
-    if (this.#in('spare').length > 0 || now < this.#startFrom) return;
+    if (this.#isUnused || this.#in('spare').length > 0 || now < this.#startFrom) return;
     if (this.#in('fast').every((process) => process.isReady)) this.#start('spare');
   }
 
