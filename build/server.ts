@@ -8,6 +8,9 @@ const FROM_NODE_MODULES = ['better-sqlite3', 'isolated-vm', 'pg-native', 'pino',
 
 const PROGRAM = [
   'main',
+  // Imported by main, and by the tests, which start many servers in one process.
+  'app',
+  'config',
   'cli/inlet',
   'graphql/print-schema',
   'measurement-store/sqlite/writer/writer.worker',

@@ -43,6 +43,10 @@ const tasks = {
     process.env.INLET_TESTS = 'timed';
     test();
   },
+  'test:nightly': () => {
+    process.env.INLET_TESTS = 'nightly';
+    test();
+  },
   dev: () => {
     process.env.NODE_ENV ??= 'development';
     build();
@@ -81,7 +85,7 @@ const isProduction = task === 'start' && !existsSync(TSC) && existsSync('dist/sr
 if (!isProduction) {
   const unlock = lock();
   install();
-  if (!['start', 'test', 'test:timed'].includes(task)) unlock();
+  if (!['start', 'test', 'test:timed', 'test:nightly'].includes(task)) unlock();
   else {
     build();
     unlock();

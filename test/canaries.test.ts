@@ -15,7 +15,7 @@ describe('canaries', { retry: 2 }, () => {
   let server: TestServer;
   let ground: AttackGround;
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite' });
+    server = await startServer({ alone: true, database: 'sqlite' });
     ground = await prepareGround(server);
   });
   afterAll(() => server?.stop());

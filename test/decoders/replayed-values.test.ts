@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   createDatabase,
   createProduct,
-  DATABASES,
+  EITHER_DATABASE,
   startServer,
   type TestDatabase,
   type TestProduct,
@@ -20,7 +20,7 @@ const shifted = (hours: number, { device = '"r1"', field = 'field', value = 'val
      ({ device: ${device}, field: ${field}, value: ${value}, timestamp: 1790000000 + (hour + ${hours}) * 3600 })) }`;
 const at = (hour: number): number => 1_790_000_000 + hour * 3_600;
 
-describe.each(DATABASES)('what a replay makes of the values of the run before, on %s', (database) => {
+describe.each(EITHER_DATABASE)('what a replay makes of the values of the run before, on %s', (database) => {
   let stored: TestDatabase;
   let server: TestServer;
   let product: TestProduct;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Field, FieldSchema } from '../../src/domain/entities/field.ts';
 import type { Product } from '../../src/domain/entities/product.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
-import { DATABASES } from '../support/server.ts';
+import { EITHER_DATABASE } from '../support/server.ts';
 
 const FIELDS = Array.from({ length: 500 }, (_, at) => ({
   identifier: `f${at}`,
@@ -12,7 +12,7 @@ const FIELDS = Array.from({ length: 500 }, (_, at) => ({
   description: 'd'.repeat(900),
 }));
 
-describe.each(DATABASES)('a clone of a product with the most fields, on %s', (name) => {
+describe.each(EITHER_DATABASE)('a clone of a product with the most fields, on %s', (name) => {
   let domain: OpenDomain;
   beforeAll(async () => {
     domain = await openDomain(name);

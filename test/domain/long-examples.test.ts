@@ -4,7 +4,7 @@ import { uuidV7 } from '../../src/domain/text/uuid.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { openGraphql } from '../support/open-graphql.ts';
 import { expectPieces, piecesOf } from '../support/pieces.ts';
-import { DATABASES } from '../support/server.ts';
+import { EITHER_DATABASE } from '../support/server.ts';
 
 const EXAMPLES = 100;
 const BODY = 'x'.repeat(262_000);
@@ -29,7 +29,7 @@ class SayingEngine implements Pick<DecoderEngine, 'check' | 'run'> {
   }
 }
 
-describe.each(DATABASES)('examples of decoders that are long, on %s', (name) => {
+describe.each(EITHER_DATABASE)('examples of decoders that are long, on %s', (name) => {
   let domain: OpenDomain;
   let graphql: ReturnType<typeof openGraphql>;
   let id: string;

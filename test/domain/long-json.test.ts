@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readLongJson } from '../../src/domain/sql/long-json.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
-import { DATABASES } from '../support/server.ts';
+import { EITHER_DATABASE } from '../support/server.ts';
 
-describe.each(DATABASES)('JSON that is read by itself, %s', (name) => {
+describe.each(EITHER_DATABASE)('JSON that is read by itself, %s', (name) => {
   let domain: OpenDomain;
   beforeAll(async () => {
     domain = await openDomain(name);

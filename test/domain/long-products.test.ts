@@ -4,7 +4,7 @@ import type { DecoderEngine } from '../../src/domain/decoders/decoder-engine.ts'
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { openGraphql } from '../support/open-graphql.ts';
 import { expectPieces, piecesOf } from '../support/pieces.ts';
-import { DATABASES } from '../support/server.ts';
+import { EITHER_DATABASE } from '../support/server.ts';
 
 const PRODUCTS = 100;
 const WIDE = 50;
@@ -24,7 +24,7 @@ const engine = {
   statistics: () => ((looks += 1), { runs: 7, failures: {}, p50Ms: null, p99Ms: null }),
 } as unknown as DecoderEngine;
 
-describe.each(DATABASES)('products that hold much, on %s', (name) => {
+describe.each(EITHER_DATABASE)('products that hold much, on %s', (name) => {
   let domain: OpenDomain;
   let ask: ReturnType<typeof openGraphql>['ask'];
   let answer: ReturnType<typeof openGraphql>['answer'];

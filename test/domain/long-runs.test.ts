@@ -5,7 +5,7 @@ import { callRow } from '../support/call-row.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { openGraphql } from '../support/open-graphql.ts';
 import { expectPieces, piecesOf } from '../support/pieces.ts';
-import { DATABASES } from '../support/server.ts';
+import { EITHER_DATABASE } from '../support/server.ts';
 
 const CALLS = 200;
 /** Younger than what the log keeps, which a sweep would take away. */
@@ -27,7 +27,7 @@ const entry = (index: number): EntryOutcome => ({
   matchedFieldKey: null,
 });
 
-describe.each(DATABASES)('a log of calls whose runs are long, %s', (name) => {
+describe.each(EITHER_DATABASE)('a log of calls whose runs are long, %s', (name) => {
   let domain: OpenDomain;
   let answer: (of: string, first?: number) => Promise<string>;
   const ask = async (of: string, first?: number) =>

@@ -6,12 +6,12 @@ import { ProductSchema } from '../../src/domain/entities/product.ts';
 import { noDatabase } from '../../src/errors.ts';
 import { countTurns } from '../support/loop-turns.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
-import { DATABASES } from '../support/server.ts';
+import { EITHER_DATABASE } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 
 const TURNS = { next: async () => {}, spend: () => {} };
 
-describe.each(DATABASES)('who subscribes to the status of devices, %s', (name) => {
+describe.each(EITHER_DATABASE)('who subscribes to the status of devices, %s', (name) => {
   let domain: OpenDomain;
   beforeAll(async () => {
     domain = await openDomain(name);

@@ -38,7 +38,7 @@ describe.each(DATABASES)('a clock that is put forth and back, %s', (database) =>
   let server: TestServer;
   beforeAll(async () => {
     clock = new SteppedClock();
-    server = await startServer({ database, env: clock.env });
+    server = await startServer({ alone: true, database, env: clock.env });
   });
   afterAll(async () => {
     await server?.stop();
@@ -190,7 +190,7 @@ describe.each(DATABASES)('the ends of time, %s', (database) => {
     ['9999', Date.parse('9999-12-31T20:00:00Z')],
   ])('a machine that thinks it is %s serves, and goes on when it learns the time', async ([, start], { expect }) => {
     const clock = new SteppedClock(start - Date.now());
-    const server = await startServer({ database, env: clock.env });
+    const server = await startServer({ alone: true, database, env: clock.env });
     try {
       const decoder = 'function Decoder(r) { return [{ device: "serial-1", field: "temperature", value: +r.body }] }';
       const product = await createProduct(server, { input: { decoder } });
@@ -234,7 +234,7 @@ describe.each(DATABASES)('the ends of time, %s', (database) => {
   });
 
   test.concurrent('entries at both ends are kept, what lies beyond is refused', async ({ expect }) => {
-    const server = await startServer({ database, env: { MAX_FUTURE_SECONDS: '10000000000' } });
+    const server = await startServer({ alone: true, database, env: { MAX_FUTURE_SECONDS: '10000000000' } });
     try {
       const [device] = (await createProduct(server)).deviceIds;
       const first = Date.UTC(2000, 0, 1) / 1000;

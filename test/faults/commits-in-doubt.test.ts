@@ -13,7 +13,7 @@ describe.skipIf(inject('redisUrl') === null)('commits whose answer is lost, on t
     postgres = await startPostgres({ durable: false });
     database = await createPostgresDatabase(postgres.url);
     const env = { REDIS_URL: inject('redisUrl')!, WRITE_RATE_PER_FIELD: '0' };
-    [a, b] = [await startServer({ database, env }), await startServer({ database, env })];
+    [a, b] = [await startServer({ alone: true, database, env }), await startServer({ database, env })];
     product = await createProduct(a, { serialNumbers: ['kept', 'gone'] });
   });
   afterAll(async () => {
@@ -66,7 +66,7 @@ describe.skipIf(inject('redisUrl') === null)('commits whose answer is lost, on t
 
   test('while another server has taken the database the node goes on', async () => {
     const own = await createPostgresDatabase(postgres.url);
-    const node = await startServer({ database: own });
+    const node = await startServer({ alone: true, database: own });
     const other = new pg.Client({ connectionString: own.url });
     await other.connect();
     const { id } = await createProduct(node);

@@ -9,7 +9,7 @@ let product: TestProduct;
 beforeAll(async () => {
   const postgres = await startPostgres({ durable: false });
   const database = await createPostgresDatabase(postgres.url);
-  server = await startServer({ database, env: { ANONYMOUS_PER_MINUTE: '30' } });
+  server = await startServer({ alone: true, database, env: { ANONYMOUS_PER_MINUTE: '30' } });
   product = await createProduct(server, { serialNumbers: ['one', 'two'], input: { decoder: 'function Decoder() {}' } });
   expect((await server.record(product.deviceIds[0]!, { field: 'temperature', value: 1 })).status).toBe(200);
   await postgres.stop();

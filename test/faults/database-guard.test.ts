@@ -26,13 +26,13 @@ test.concurrent.for(DATABASES)(
   'a second server on the same %s database refuses to start, saying what to do, until the first has gone, however it went',
   async (name, { expect }) => {
     const database = await createDatabase(name);
-    const first = await startServer({ database });
-    const second = startServer({ database });
+    const first = await startServer({ alone: true, database });
+    const second = startServer({ alone: true, database });
     await expect(second).rejects.toThrow(ONE_LINE);
     await expect(second).rejects.toThrow(/another Inlet is running on .*REDIS_URL/);
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
     await first.process.stop('SIGKILL');
-    const third = await startServer({ database });
+    const third = await startServer({ alone: true, database });
     await third.stop();
     await database.drop();
   },
@@ -43,11 +43,11 @@ test
   .concurrent('nodes with and without REDIS_URL do not share a database', async ({ expect }) => {
     const database = await createDatabase('postgres');
     const env = { REDIS_URL: inject('redisUrl')! };
-    const alone = await startServer({ database });
-    await expect(startServer({ database, env })).rejects.toThrow(/without REDIS_URL/);
+    const alone = await startServer({ alone: true, database });
+    await expect(startServer({ alone: true, database, env })).rejects.toThrow(/without REDIS_URL/);
     await alone.stop();
-    const nodes = await Promise.all([startServer({ database, env }), startServer({ database, env })]);
-    await expect(startServer({ database })).rejects.toThrow(/need the same REDIS_URL/);
+    const nodes = await Promise.all([startServer({ alone: true, database, env }), startServer({ database, env })]);
+    await expect(startServer({ alone: true, database })).rejects.toThrow(/need the same REDIS_URL/);
     await Promise.all(nodes.map((node) => node.stop()));
     await database.drop();
   });
@@ -113,7 +113,7 @@ describe('the SQLite file', () => {
     '%s under the running server: nothing is acknowledged any more',
     async (how) => {
       const path = join(folder, 'inlet.db');
-      const server = await startServer({ database: { url: `sqlite:${path}`, drop: async () => {} } });
+      const server = await startServer({ alone: true, database: { url: `sqlite:${path}`, drop: async () => {} } });
       const { deviceIds } = await createProduct(server);
       const record = async (): Promise<number> =>
         (await server.record(deviceIds[0]!, { field: 'temperature', value: 1 })).status;
@@ -134,7 +134,7 @@ describe('the SQLite file', () => {
 
   test('is for its owner only, and so are its folder and what lies beside it', async () => {
     const path = join(folder, 'data', 'inlet.db');
-    const server = await startServer({ database: { url: `sqlite:${path}`, drop: async () => {} } });
+    const server = await startServer({ alone: true, database: { url: `sqlite:${path}`, drop: async () => {} } });
     const modes = ['', '/inlet.db', '/inlet.db-wal', '/inlet.db.lock'].map(
       (name) => statSync(join(folder, `data${name}`)).mode & 0o777,
     );
@@ -153,7 +153,10 @@ describe('the SQLite file', () => {
       return `sqlite:${join(folder, name)}`;
     };
     mkdirSync(join(folder, 'a-folder.db'));
-    const server = await startServer({ database: { url: `sqlite:${folder}/good.db`, drop: async () => {} } });
+    const server = await startServer({
+      alone: true,
+      database: { url: `sqlite:${folder}/good.db`, drop: async () => {} },
+    });
     await server.stop();
     const head = spawnSync('head', ['-c', '6000', join(folder, 'good.db')]).stdout;
     const unusable = [

@@ -13,6 +13,7 @@ test.skipIf(disk === null)(
   'a full disk: 503 and not ready meanwhile, whole again by itself when there is room',
   async () => {
     const server = await startServer({
+      alone: true,
       database: { url: `sqlite:${join(disk!.folder, 'inlet.db')}`, drop: async () => {} },
     });
     onTestFinished(async () => {

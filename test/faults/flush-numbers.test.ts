@@ -22,7 +22,7 @@ let product = '';
 
 beforeEach(async () => {
   database = await createDatabase('sqlite');
-  server = await startServer({ database });
+  server = await startServer({ alone: true, database });
   const made = await createProduct(server, {
     fields: { rare: 'FLOAT', busy: 'FLOAT' },
     serialNumbers: ['stays', 'goes'],
@@ -120,7 +120,7 @@ async function whileAway(work: () => unknown): Promise<void> {
   await last?.end();
   await server.process.stop();
   await work();
-  server = await startServer({ database });
+  server = await startServer({ alone: true, database });
 }
 
 /** Everything that is there now goes into chunks. */

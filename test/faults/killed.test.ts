@@ -13,7 +13,7 @@ describe.each(DATABASES)('a server killed under load, on %s', (name) => {
   afterAll(() => database.drop());
 
   test('has every acknowledged entry after each of three kills', async () => {
-    let server = await startServer({ database });
+    let server = await startServer({ alone: true, database });
     const { deviceIds } = await createProduct(server, {
       fields: { a: 'FLOAT', b: 'STRING' },
       serialNumbers: Array.from({ length: SENDERS }, (_, at) => `kill-${at}`),
@@ -38,7 +38,7 @@ describe.each(DATABASES)('a server killed under load, on %s', (name) => {
       await expect.poll(() => acknowledged.flat().length).toBeGreaterThan(wanted);
       await server.process.stop('SIGKILL');
       await Promise.all(senders);
-      server = await startServer({ database });
+      server = await startServer({ alone: true, database });
       for (const [at, id] of deviceIds.entries()) {
         const { device } = await server.gql(
           `query ($id: ID!) { device(id: $id) {
@@ -58,7 +58,7 @@ describe.each(DATABASES)('a server killed under load, on %s', (name) => {
 
   test('has the values and the log row of every acknowledged webhook call', async () => {
     const fresh = await createDatabase(name);
-    let server = await startServer({ database: fresh });
+    let server = await startServer({ alone: true, database: fresh });
     const decoder = `function Decoder(r) { var b = JSON.parse(r.body); return [{ device: b.d, field: 'a', value: b.t, timestamp: b.t }] }`;
     const { id, webhookId, deviceIds } = await createProduct(server, {
       fields: { a: 'FLOAT' },
@@ -82,7 +82,7 @@ describe.each(DATABASES)('a server killed under load, on %s', (name) => {
       await expect.poll(() => acknowledged.length - before).toBeGreaterThan(20);
       await server.process.stop('SIGKILL');
       await Promise.all(senders);
-      server = await startServer({ database: fresh });
+      server = await startServer({ alone: true, database: fresh });
     }
     const { device } = await server.gql(
       `query ($id: ID!) {
@@ -139,7 +139,7 @@ test.skipIf(redisUrl === null)(
   async () => {
     const fresh = await createDatabase('postgres');
     const env = { REDIS_URL: redisUrl! };
-    let server = await startServer({ database: fresh, env });
+    let server = await startServer({ alone: true, database: fresh, env });
     const { deviceIds } = await createProduct(server, { fields: { a: 'FLOAT' } });
     let sent = 0;
     const send = async (count: number): Promise<void> => {
@@ -151,7 +151,7 @@ test.skipIf(redisUrl === null)(
     };
     await send(1_500);
     await server.process.stop('SIGKILL');
-    server = await startServer({ database: fresh, env });
+    server = await startServer({ alone: true, database: fresh, env });
     await send(500);
     const { device } = await server.gql(
       `query ($id: ID!) { device(id: $id) { statistics(from: "2000-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z") { count } } }`,

@@ -16,8 +16,8 @@ describe.skipIf(redisUrl === null)('two nodes, one of which commits late', () =>
   beforeAll(async () => {
     database = await createDatabase('postgres');
     [nodes['the same'], nodes['the other']] = await Promise.all([
-      startServer({ database, env }),
-      startServer({ database, env }),
+      startServer({ alone: true, database, env }),
+      startServer({ alone: true, database, env }),
     ]);
     client = new pg.Client({ connectionString: database.url });
     await client.connect();
@@ -74,7 +74,7 @@ describe.skipIf(redisUrl === null)('two nodes, one of which commits late', () =>
 
       // More than an hour later a node starts.
       const clock = new SteppedClock(2 * 3_600_000);
-      const third = await startServer({ database, env: { ...env, ...clock.env } });
+      const third = await startServer({ alone: true, database, env: { ...env, ...clock.env } });
       const left = `select device_key::int, ts::int8 from reading where device_key = any ($1)
       union all select device_key, first_at from chunk where device_key = any ($1)
       union all select device_key, 0 from device_state where device_key = $2`;

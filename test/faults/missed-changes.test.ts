@@ -54,8 +54,8 @@ describe.skipIf(inject('redisUrl') === null)('two nodes, and changes that one of
     await ready(redis, /Ready to accept connections/, 'Redis');
     redisUrl = `redis://127.0.0.1:${port}`;
     database = await createDatabase('postgres');
-    a = await startServer({ database, env: { REDIS_URL: redisUrl } });
-    b = await startServer({ database, env: { REDIS_URL: redisUrl } });
+    a = await startServer({ alone: true, database, env: { REDIS_URL: redisUrl } });
+    b = await startServer({ alone: true, database, env: { REDIS_URL: redisUrl } });
   });
   afterAll(async () => {
     await Promise.all([a?.stop(), b?.stop()]);
@@ -123,7 +123,7 @@ describe.skipIf(inject('redisUrl') === null)('two nodes, and changes that one of
 
   test('what a node that is cut off from Redis changes is seen by the others, which are not', async () => {
     const { proxy, url } = await SilentProxy.before(redisUrl);
-    const cut = await startServer({ database, env: { REDIS_URL: url } });
+    const cut = await startServer({ alone: true, database, env: { REDIS_URL: url } });
     try {
       expect(await changesAreHeard(cut)).toEqual([401, 404, 404]);
       await proxy.stop();
@@ -137,7 +137,7 @@ describe.skipIf(inject('redisUrl') === null)('two nodes, and changes that one of
 
   test('what a node changes that Redis reaches is seen by one that it does not reach', async () => {
     const { proxy, url } = await SilentProxy.before(redisUrl);
-    const cut = await startServer({ database, env: { REDIS_URL: url } });
+    const cut = await startServer({ alone: true, database, env: { REDIS_URL: url } });
     try {
       await proxy.stop();
       await expect.poll(() => status(cut)).toBe('degraded');
@@ -164,7 +164,7 @@ describe.skipIf(inject('redisUrl') === null)('two nodes, and changes that one of
   });
 
   test('for a node that was killed no change waits', async () => {
-    const killed = await startServer({ database, env: { REDIS_URL: redisUrl } });
+    const killed = await startServer({ alone: true, database, env: { REDIS_URL: redisUrl } });
     const { token } = await createToken(['RECORD']);
     await killed.process.stop('SIGKILL');
     // Until Redis and the database have noticed.

@@ -13,7 +13,7 @@ describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', 
   beforeAll(async () => {
     database = await createDatabase('postgres');
     const env = { REDIS_URL: redisUrl!, WRITE_RATE_PER_FIELD: '1' };
-    [a, b] = await Promise.all([startServer({ database, env }), startServer({ database, env })]);
+    [a, b] = await Promise.all([startServer({ alone: true, database, env }), startServer({ database, env })]);
   });
   afterAll(async () => {
     await Promise.all([a.stop(), b.stop()]);
@@ -109,7 +109,7 @@ describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', 
     await a.gql('mutation ($id: ID!) { updateUser(id: $id, input: { operator: true }) { id } }', { id: second.userId });
     const { viewer } = await a.gql('{ viewer { user { id } } }');
     await a.gql('mutation ($id: ID!) { deleteUser(id: $id) }', { id: viewer.user.id }, second.token);
-    const late = await startServer({ database, env: { REDIS_URL: redisUrl! } });
+    const late = await startServer({ alone: true, database, env: { REDIS_URL: redisUrl! } });
     const revokedHere = async (here: TestServer, there: TestServer): Promise<number[]> => {
       const create = 'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id } } }';
       const expiresAt = new Date(Date.now() + 3_600_000).toISOString();

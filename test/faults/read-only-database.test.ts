@@ -16,7 +16,7 @@ let product: TestProduct;
 
 beforeAll(async () => {
   database = await createDatabase('postgres');
-  server = await startServer({ database });
+  server = await startServer({ alone: true, database });
   product = await createProduct(server, { input: { decoder: 'function Decoder() { return [] }' } });
 });
 afterAll(async () => {

@@ -10,6 +10,7 @@ test.skipIf(inject('redisUrl') === null)(
     const ports = [await freePort(), await freePort()];
     const start = (at: number): Promise<TestServer> =>
       startServer({
+        alone: true,
         database,
         env: { REDIS_URL: inject('redisUrl')!, PORT: String(ports[at]), SHUTDOWN_GRACE_MS: '2500' },
       });

@@ -19,7 +19,7 @@ beforeAll(async () => {
   database = await createDatabase('postgres');
   ({ proxy, url } = await SilentProxy.before(database.url));
   // Each operation once: comparing would run it twice, and a database that is away fails in more than one way.
-  server = await startServer({ database: { url, drop: async () => {} } });
+  server = await startServer({ alone: true, database: { url, drop: async () => {} } });
   deviceId = (await createProduct(server)).deviceIds[0]!;
 });
 afterAll(async () => {

@@ -15,7 +15,7 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
   afterAll(() => database.drop());
 
   test('drains: a request on its way is answered and stored, then the process ends with 0', async () => {
-    const server = await startServer({ database });
+    const server = await startServer({ alone: true, database });
     const { deviceIds } = await createProduct(server);
     const body = JSON.stringify([{ field: 'temperature', value: 5, timestamp: 1_700_000_100 }]);
     const socket = connect(server.process.port, '127.0.0.1');
@@ -34,7 +34,7 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
     await ended;
     expect(answer).toMatch(/^HTTP\/1\.1 200/);
 
-    const again = await startServer({ database });
+    const again = await startServer({ alone: true, database });
     const { device } = await again.gql('query ($id: ID!) { device(id: $id) { latest { value } } }', {
       id: deviceIds[0],
     });
@@ -43,7 +43,7 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
   });
 
   test('drains: a GraphQL request on its way is answered, newcomers are told 503, health is still told', async () => {
-    const server = await startServer({ database });
+    const server = await startServer({ alone: true, database });
     const { deviceIds } = await createProduct(server, { serialNumbers: ['draining'] });
     const body = JSON.stringify({
       query: `mutation { recordMeasurements(deviceId: "${deviceIds[0]}", entries: [{ field: "temperature", value: 6 }]) { stored } }`,
@@ -72,7 +72,7 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
   });
 
   test('drains: many that ask for its health when it listens no more', async () => {
-    const server = await startServer({ database });
+    const server = await startServer({ alone: true, database });
     const crowd = Array.from({ length: 600 }, () => connect(server.process.port, '127.0.0.1').on('error', () => {}));
     await Promise.all(crowd.map((socket) => once(socket, 'connect')));
     const exit = server.process.stop('SIGTERM');
@@ -86,7 +86,7 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
   });
 
   test('does not wait for a replay to its end: who asked is told how far it came', async () => {
-    const server = await startServer({ database });
+    const server = await startServer({ alone: true, database });
     const decoder = 'function Decoder() { for (var until = Date.now() + 150; Date.now() < until;); }';
     const { id, webhookId } = await createProduct(server, { serialNumbers: ['replayed'] });
     const call = (): Promise<unknown> =>
@@ -109,13 +109,13 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
 
   test('the first start prints a token that works, later starts print none', async () => {
     const fresh = await createDatabase(name);
-    const server = await startServer({ database: fresh, env: { ADMIN_TOKEN: '' } });
+    const server = await startServer({ alone: true, database: fresh, env: { ADMIN_TOKEN: '' } });
     const token = server.process.lines.find((line) => 'token' in line)?.['token'] as string;
     expect(token.length).toBeGreaterThanOrEqual(32);
     const { viewer } = await server.gql('{ viewer { user { operator } workspaces { name } } }', {}, token);
     expect(viewer).toEqual({ user: { operator: true }, workspaces: [{ name: 'default' }] });
     await server.stop();
-    const again = await startServer({ database: fresh, env: { ADMIN_TOKEN: '' } });
+    const again = await startServer({ alone: true, database: fresh, env: { ADMIN_TOKEN: '' } });
     expect(again.process.lines.filter((line) => 'token' in line)).toEqual([]);
     expect((await again.query('{ viewer { token { id } } }', {}, token)).errors).toBeUndefined();
     await again.stop();
@@ -123,7 +123,7 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
   });
 
   test('healthz and readyz answer', async () => {
-    const server = await startServer({ database });
+    const server = await startServer({ alone: true, database });
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
     await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200);
     expect((await fetch(`${server.url}/nothing`)).status).toBe(404);
@@ -151,7 +151,7 @@ test.concurrent(
   'a stop signal to the whole process group is one wish, and decoders at work finish',
   async ({ expect }) => {
     const database = await createDatabase('sqlite');
-    const server = await startServer({ database, env: { DECODER_TIMEOUT_MS: '5000' }, ownGroup: true });
+    const server = await startServer({ alone: true, database, env: { DECODER_TIMEOUT_MS: '5000' }, ownGroup: true });
     const decoder = `function Decoder(r) { var end = Date.now() + 700; while (Date.now() < end); return [{ device: 'slow', field: 'temperature', value: 3 }] }`;
     const { webhookId } = await createProduct(server, { serialNumbers: ['slow'], input: { decoder } });
     const call = fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: 'x' });
@@ -167,7 +167,7 @@ test.concurrent(
 );
 
 test.concurrent('a body that never ends is answered 503 and does not hold the stop', async ({ expect }) => {
-  const server = await startServer({ database: 'sqlite' });
+  const server = await startServer({ alone: true, database: 'sqlite' });
   const { deviceIds } = await createProduct(server);
   let exit: Promise<number | null> | undefined;
   const answer = await exchange(server.process.port, [
@@ -184,7 +184,7 @@ test.concurrent('a body that never ends is answered 503 and does not hold the st
 });
 
 test.concurrent('an export that nobody reads does not hold the stop', async ({ expect, onTestFinished }) => {
-  const server = await startServer({ database: 'sqlite' });
+  const server = await startServer({ alone: true, database: 'sqlite' });
   onTestFinished(() => server.stop());
   const [device] = (await createProduct(server)).deviceIds;
   const rows = Array.from({ length: 100_000 }, (_, at) => `temperature,${1_700_000_000 + at},1`);
@@ -210,7 +210,7 @@ test.concurrent('an export that nobody reads does not hold the stop', async ({ e
 test.concurrent(
   'a request on an open connection is answered 503 with Connection: close while the server stops',
   async ({ expect }) => {
-    const server = await startServer({ database: 'sqlite' });
+    const server = await startServer({ alone: true, database: 'sqlite' });
     const { deviceIds } = await createProduct(server);
     const get = 'GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n';
     // Something that keeps the stop going.
@@ -229,6 +229,7 @@ test.concurrent(
 test('the memory database leaves no folder behind', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-memory-'));
   const server = await startServer({
+    alone: true,
     database: { url: 'sqlite::memory:', drop: async () => {} },
     env: { TMPDIR: folder },
   });

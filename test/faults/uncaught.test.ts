@@ -25,7 +25,11 @@ test.each([
   ['an exception', "throw(new(RangeError)('slipped-through'))"],
   ['a rejection that nobody waits for', "void(Promise.reject(new(RangeError)('slipped-through')))"],
 ])('%s that no guard caught ends the server and its decoders, after a line that says why', async (_name, fault) => {
-  const server = await startServer({ database: 'sqlite', env: { NODE_OPTIONS: preload(fault), LOG_LEVEL: 'debug' } });
+  const server = await startServer({
+    alone: true,
+    database: 'sqlite',
+    env: { NODE_OPTIONS: preload(fault), LOG_LEVEL: 'debug' },
+  });
   const { child, lines } = server.process;
   await expect.poll(() => childrenOf(child.pid!).length).toBeGreaterThan(0);
   const decoders = childrenOf(child.pid!);

@@ -7,7 +7,7 @@ let database: TestDatabase;
 let server: TestServer;
 beforeAll(async () => {
   database = await createDatabase('sqlite');
-  server = await startServer({ database, env: { ANONYMOUS_PER_MINUTE: '0' } });
+  server = await startServer({ alone: true, database, env: { ANONYMOUS_PER_MINUTE: '0' } });
 });
 afterAll(async () => {
   await server?.stop();

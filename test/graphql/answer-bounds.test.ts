@@ -12,6 +12,7 @@ describe.each(EITHER_DATABASE)('what an answer may hold on %s', (database) => {
   beforeAll(async () => {
     // As it runs: what is read twice to be compared would count twice, and differ where rows go in between.
     server = await startServer({
+      alone: true,
       database,
       watched: true,
       env: { CALL_LOG_BODY_BYTES: '524288', MAX_BODY_BYTES: '8388608' },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { TTI_UPLINK } from '../decoders/network-samples.ts';
 import { latestOf } from '../decoders/webhook-client.ts';
 
@@ -9,7 +9,7 @@ const ADD = `mutation ($id: ID!, $input: ConfigurationFieldInput!) {
 const SET = 'mutation ($id: ID!, $values: JSON!) { setConfiguration(deviceId: $id, values: $values) { id } }';
 const VALUES = 'query ($id: ID!) { device(id: $id) { configuration { field { identifier } value overridden } } }';
 
-describe.each(DATABASES)('configuration on %s', (database) => {
+describe.each(EITHER_DATABASE)('configuration on %s', (database) => {
   let server: TestServer;
   let product: TestProduct;
   let serial = 0;

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import {
   createDatabase,
   createProduct,
-  DATABASES,
+  EITHER_DATABASE,
   startServer,
   type TestDatabase,
   type TestServer,
@@ -62,7 +62,7 @@ class Pushes {
 }
 
 // They mostly wait, each with a product of its own: side by side, but for the one that restarts the server.
-describe.each(DATABASES)('deviceStatusChanged on %s', (database) => {
+describe.each(EITHER_DATABASE)('deviceStatusChanged on %s', (database) => {
   let kept: TestDatabase;
   let server: TestServer;
   let workspaceId: string;

@@ -4,7 +4,7 @@ import type { Access } from '../../src/domain/access/access.ts';
 import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
-import { createProduct, DATABASES, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace, PASSWORD, signIn } from '../support/tenant.ts';
 import { firstPush } from '../support/subscribe.ts';
 
@@ -25,7 +25,7 @@ interface Ending {
   end: () => Promise<unknown>;
 }
 
-describe.each(DATABASES)('rights that end while mutations run, on %s', (database) => {
+describe.each(EITHER_DATABASE)('rights that end while mutations run, on %s', (database) => {
   let server: TestServer;
   let workspaceId: string;
   /** Where everybody who is asked may try decoders, whatever else they lose. */

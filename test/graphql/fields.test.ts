@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 
 const ADD =
   'mutation ($id: ID!, $input: FieldInput!) { addField(productId: $id, input: $input) { id identifier type name unit description } }';
@@ -11,7 +11,7 @@ const PRODUCT = `query ($id: ID!) {
 }`;
 const LATEST = 'query ($id: ID!) { device(id: $id) { latest { field { id identifier } value } } }';
 
-describe.each(DATABASES)('fields on %s', (database) => {
+describe.each(EITHER_DATABASE)('fields on %s', (database) => {
   let server: TestServer;
   let product: TestProduct;
   let device: string;

@@ -101,7 +101,7 @@ describe('a connection', () => {
   const sockets: WebSocket[] = [];
 
   beforeAll(async () => {
-    server = await startServer({ database: 'sqlite' });
+    server = await startServer({ alone: true, database: 'sqlite' });
   });
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.terminate();

@@ -6,7 +6,7 @@ import { type Aggregation, AGGREGATIONS } from '../../src/domain/ports/series-re
 import { FIELD_MEANINGS } from '../../src/domain/entities/field.ts';
 import { naiveBuckets, naiveStatistics, type Point } from '../history/naive-history.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { createDatabase, createProduct, DATABASES, startServer, type TestDatabase, type TestServer } from '../support/server.ts'; // prettier-ignore
+import { createDatabase, createProduct, EITHER_DATABASE, startServer, type TestDatabase, type TestServer } from '../support/server.ts'; // prettier-ignore
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -25,7 +25,7 @@ async function compactAll(url: string): Promise<void> {
   await store.stop();
 }
 
-describe.each(DATABASES)('what a field means, on %s', (database) => {
+describe.each(EITHER_DATABASE)('what a field means, on %s', (database) => {
   let server: TestServer;
   let stored: TestDatabase;
   let [productId, made] = ['', 0];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace, PASSWORD, signIn } from '../support/tenant.ts';
 
 const CREATE_USER = 'mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }';
@@ -14,7 +14,7 @@ const UPDATE_TOKEN = `mutation ($id: ID!, $input: UpdateTokenInput!) {
 }`;
 const WHO = '{ viewer { user { id } } }';
 
-describe.each(DATABASES)('people, their tokens and workspaces on %s', (database) => {
+describe.each(EITHER_DATABASE)('people, their tokens and workspaces on %s', (database) => {
   let server: TestServer;
 
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 
 const ADD = 'mutation ($p: ID!, $input: FieldInput!) { addField(productId: $p, input: $input) { id identifier role } }';
@@ -14,7 +14,7 @@ const IGNORE = `mutation ($p: ID!, $i: String!, $ignore: Boolean) {
   ignoreSuggestedField(productId: $p, identifier: $i, ignore: $ignore) { id suggestedFields { identifier seen } }
 }`;
 
-describe.each(DATABASES)('parts of products on %s', (database) => {
+describe.each(EITHER_DATABASE)('parts of products on %s', (database) => {
   let server: TestServer;
   let workspaceId: string;
   let token: string;

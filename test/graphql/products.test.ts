@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 
 const CREATE = `mutation ($input: CreateProductInput!) {
@@ -19,7 +19,7 @@ const LIST = `query ($search: String, $first: Int, $after: String, $w: ID) {
 const place = { x: 0, y: 0, width: 6, height: 4 };
 const widget = { kind: 'line', fields: ['temperature'], place };
 
-describe.each(DATABASES)('products on %s', (database) => {
+describe.each(EITHER_DATABASE)('products on %s', (database) => {
   let server: TestServer;
   let workspaceId: string;
   let token: string;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 
 const FIELDS = { level: 'FLOAT', count: 'INTEGER' };
 const FIRST_SECOND = 1_700_000_000;
 
 /** Reading what was recorded (CONTRACT 7). */
-describe.each(DATABASES)('reading on %s', (name) => {
+describe.each(EITHER_DATABASE)('reading on %s', (name) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database: name });

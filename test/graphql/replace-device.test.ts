@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 
 const REPLACE = `mutation ($id: ID!, $s: String!, $absorb: ID) {
   replaceDevice(id: $id, serialNumber: $s, absorb: $absorb) { id name serialNumber lastHeardAt }
 }`;
 
-describe.each(DATABASES)('replaceDevice on %s', (database) => {
+describe.each(EITHER_DATABASE)('replaceDevice on %s', (database) => {
   let server: TestServer;
   let workspaceId: string;
   let token: string;

@@ -90,7 +90,7 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
   const raws: Raw[] = [];
 
   beforeAll(async () => {
-    server = await startServer({ database });
+    server = await startServer({ alone: true, database });
     workspaceId = (await server.gql('{ workspaces { id } }'))['workspaces'][0].id;
     product = await createProduct(server, {
       fields: { temperature: 'FLOAT', on: 'BOOLEAN' },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 
-describe.each(DATABASES)('the zone of a product on %s', (database) => {
+describe.each(EITHER_DATABASE)('the zone of a product on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database });

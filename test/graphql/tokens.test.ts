@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 
 const CREATE = `mutation ($input: CreateTokenInput!) {
@@ -8,7 +8,7 @@ const CREATE = `mutation ($input: CreateTokenInput!) {
 const REVOKE = 'mutation ($id: ID!) { revokeToken(id: $id) }';
 const VIEWER = '{ viewer { token { id } } }';
 
-describe.each(DATABASES)('tokens on %s', (database) => {
+describe.each(EITHER_DATABASE)('tokens on %s', (database) => {
   let server: TestServer;
   let workspaceId: string;
   let admin: { userId: string; token: string };

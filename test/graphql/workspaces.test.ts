@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createWorkspace, PASSWORD, signIn } from '../support/tenant.ts';
 
 const SET =
@@ -10,7 +10,7 @@ const CREATE_USER = 'mutation ($input: CreateUserInput!) { createUser(input: $in
 const SIGN_IN =
   'mutation ($email: String!, $password: String!) { signIn(email: $email, password: $password) { secret token { name kind scopes expiresAt } } }';
 
-describe.each(DATABASES)('workspaces and users on %s', (database) => {
+describe.each(EITHER_DATABASE)('workspaces and users on %s', (database) => {
   let server: TestServer;
 
   beforeAll(async () => {

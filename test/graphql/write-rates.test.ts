@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, describe, test } from 'vitest';
-import { DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createWorkspace } from '../support/tenant.ts';
 
 const SET = `mutation ($w: ID, $p: ID, $d: ID, $rate: Float) {
@@ -7,7 +7,7 @@ const SET = `mutation ($w: ID, $p: ID, $d: ID, $rate: Float) {
 }`;
 const RESET = 'mutation ($p: ID, $d: ID) { setWriteRate(productId: $p, deviceId: $d, reset: true) }';
 
-describe.each(DATABASES)('write rates on %s', (database) => {
+describe.each(EITHER_DATABASE)('write rates on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database, env: { WRITE_RATE_PER_FIELD: '3' } });

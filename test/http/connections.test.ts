@@ -11,7 +11,7 @@ let server: TestServer;
 let device: string;
 
 beforeAll(async () => {
-  server = await startServer({ database: 'sqlite', env: { CLIENT_IDLE_SECONDS: String(IDLE_SECONDS) } });
+  server = await startServer({ alone: true, database: 'sqlite', env: { CLIENT_IDLE_SECONDS: String(IDLE_SECONDS) } });
   device = (await createProduct(server)).deviceIds[0]!;
 });
 afterAll(() => server.stop());

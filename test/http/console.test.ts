@@ -157,7 +157,7 @@ describe('the console’s files', () => {
 });
 
 test('its pages need no file descriptor', async () => {
-  const server = await startServer({ database: 'sqlite' });
+  const server = await startServer({ alone: true, database: 'sqlite' });
   onTestFinished(() => server.stop());
   const socket = connect(server.process.port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());

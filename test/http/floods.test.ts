@@ -11,7 +11,7 @@ const NEARLY = 1_000_000;
 let server: TestServer;
 let device: string;
 beforeAll(async () => {
-  server = await startServer({ database: 'sqlite', env: { CLIENT_IDLE_SECONDS: '300' } });
+  server = await startServer({ alone: true, database: 'sqlite', env: { CLIENT_IDLE_SECONDS: '300' } });
   device = (await createProduct(server)).deviceIds[0]!;
 });
 afterAll(() => server?.stop());

@@ -45,7 +45,7 @@ describe.each(EITHER_DATABASE)('what authorised a request is asked again when it
   let server: TestServer;
   let workspaceId: string;
   beforeAll(async () => {
-    server = await startServer({ database, env: { DECODER_TIMEOUT_MS: '60000' } });
+    server = await startServer({ alone: true, database, env: { DECODER_TIMEOUT_MS: '60000' } });
     workspaceId = await createWorkspace(server, 'late');
   });
   afterAll(() => server.stop());

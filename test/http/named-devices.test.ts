@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callsOf, callWebhook, historyOf, latestOf, saveDecoder } from '../decoders/webhook-client.ts';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { createToken, createWorkspace } from '../support/tenant.ts';
 
 interface Unknown {
@@ -21,7 +21,7 @@ const DECODER = `function Decoder(request) {
   var body = JSON.parse(request.body);
   return body.devices.map(function (device) { return { device: device, field: 'T', value: body.value, timestamp: body.at } }); }`;
 
-describe.each(DATABASES)('names of no device on a webhook, on %s', (name) => {
+describe.each(EITHER_DATABASE)('names of no device on a webhook, on %s', (name) => {
   let server: TestServer;
   let workspaceId: string;
   let product: TestProduct;

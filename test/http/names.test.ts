@@ -6,7 +6,7 @@ import { callsOf, callWebhook, historyOf, latestOf, saveDecoder } from '../decod
 import {
   createDatabase,
   createProduct,
-  DATABASES,
+  EITHER_DATABASE,
   readAnswer,
   type RestAnswer,
   startServer,
@@ -48,7 +48,7 @@ function spellings(id: string): string[] {
   ];
 }
 
-describe.each(DATABASES)('names of devices on %s', (name) => {
+describe.each(EITHER_DATABASE)('names of devices on %s', (name) => {
   let database: TestDatabase;
   let server: TestServer;
   let workspaceId: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callWebhook, historyOf, saveDecoder } from '../decoders/webhook-client.ts';
-import { createProduct, DATABASES, type RestAnswer, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, type RestAnswer, startServer, type TestServer } from '../support/server.ts';
 
 const SENDERS = 20;
 const EACH = 100;
@@ -15,7 +15,7 @@ async function sendAll(each: number, send: (value: number) => Promise<RestAnswer
   return (await Promise.all(answers)).flat();
 }
 
-describe.each(DATABASES)('entries without a timestamp, %s', (database) => {
+describe.each(EITHER_DATABASE)('entries without a timestamp, %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database });

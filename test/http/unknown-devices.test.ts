@@ -222,7 +222,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       const senders = Array.from({ length: 20 }, sender);
       await expect.poll(() => answered).toBeGreaterThan(20);
       await Promise.all([server.process.stop(signal), ...senders]);
-      server = await startServer({ database });
+      server = await startServer({ alone: true, database });
       const seen = (await list()).find((row) => row.identifier === identifier)?.seen ?? 0;
       expect(seen, signal).toBeGreaterThanOrEqual(answered);
     }
@@ -243,7 +243,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       await expect.poll(calls, { interval: 20 }).toBeGreaterThan(2);
       await server.process.stop(signal);
       expect(await cutOff).toMatch(signal === 'SIGKILL' ? 'fetch failed' : 'UNAVAILABLE');
-      server = await startServer({ database });
+      server = await startServer({ alone: true, database });
       expect(await calls()).toBeLessThan(25);
       expect(await list()).toEqual([unknown]);
       // What is in the log by then is told of as it was made of it at last.

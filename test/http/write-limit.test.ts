@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 
 /** In Unix seconds: 2026-01-01. */
 const BEGIN = 1_767_225_600;
 
-describe.each(DATABASES)('the write limit on %s (CONTRACT 3)', (database) => {
+describe.each(EITHER_DATABASE)('the write limit on %s (CONTRACT 3)', (database) => {
   let server: TestServer;
   let product: TestProduct;
 

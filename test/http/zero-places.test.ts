@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callsOf, callWebhook, latestOf } from '../decoders/webhook-client.ts';
-import { createProduct, DATABASES, readAnswer, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, readAnswer, startServer, type TestServer } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 
 const FIELDS = { place: 'GEOLOCATION', battery: 'FLOAT', text: 'STRING' };
@@ -9,7 +9,7 @@ const SET =
   'mutation ($id: ID!, $to: Boolean) { updateProduct(id: $id, input: { ignoreZeroPlaces: $to }) { ignoreZeroPlaces } }';
 const EUI = '70b3d57ed00a2200';
 
-describe.each(DATABASES)('the place (0,0) on %s', (database) => {
+describe.each(EITHER_DATABASE)('the place (0,0) on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database });

@@ -61,7 +61,7 @@ test('a first start that fails later has printed its token', async () => {
 });
 
 test('what runs has V8’s flags on its command line, and the libraries know that it is production', async () => {
-  const server = await startServer({ database: 'sqlite' });
+  const server = await startServer({ alone: true, database: 'sqlite' });
   const line = readFileSync(`/proc/${server.process.child.pid}/cmdline`, 'utf8').split('\0');
   expect(line).toEqual(expect.arrayContaining(flags));
   expect(server.process.lines.filter(({ msg }) => String(msg).includes('without flags'))).toEqual([]);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openPostgresOrm } from '../../src/database/open-orm.ts';
+import { type ServerHost, startHost } from './hosted-server.ts';
 import { createPostgresDatabase, endProcess, freePort, ready, startPostgres } from './postgres.ts';
 import { hasRedis, leftOut, missingTools } from './tools.ts';
 
@@ -15,6 +16,8 @@ declare module 'vitest' {
     migratedTemplate: string;
     /** null: there is no redis-server on this machine (never in CI). */
     redisUrl: string | null;
+    /** Processes that run servers one after another, one for each worker; none in the nightly runs, where each has its own. */
+    serverHosts: ServerHost[];
   }
 }
 
@@ -59,6 +62,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide('postgresUrl', postgresUrl);
     project.provide('migratedTemplate', new URL(template.url).pathname.slice(1));
     project.provide('redisUrl', redisUrl);
+    const place = mkdtempSync(join(tmpdir(), 'inlet-hosts-'));
+    stops.push(async () => rmSync(place, { recursive: true, force: true }));
+    const count = process.env['INLET_TESTS'] === undefined ? project.vitest.config.maxWorkers : 0;
+    const hosts = Array.from({ length: count }, (_, i) => startHost(join(place, String(i))));
+    stops.unshift(...hosts.map(({ stop }) => stop));
+    project.provide(
+      'serverHosts',
+      hosts.map(({ host }) => host),
+    );
   } catch (error) {
     await stopAll();
     throw error;

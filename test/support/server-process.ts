@@ -17,6 +17,15 @@ interface StartOptions {
   watched?: boolean;
 }
 
+/** One line of a server's log. */
+export type LogLine = Record<string, unknown>;
+
+/** Preloaded: passwords cost next to nothing. */
+export const QUICK_PASSWORDS = `--require=${fileURLToPath(new URL('./quick-passwords.cjs', import.meta.url))}`;
+
+/** The settings of every server of the tests, unless one says otherwise. */
+export const PROCESS_ENV = { HOST: '127.0.0.1', PORT: '0', ADMIN_TOKEN, SHUTDOWN_GRACE_MS: '0' };
+
 const WATCH_PIECES = `--require=${fileURLToPath(new URL('./watch-pieces.cjs', import.meta.url))}`;
 
 /** A real server process from `dist`, as `npm start` runs it. */
@@ -24,9 +33,9 @@ export class ServerProcess {
   readonly child: ChildProcess;
   readonly port: number;
   readonly url: string;
-  readonly lines: Record<string, unknown>[];
+  readonly lines: LogLine[];
 
-  private constructor(child: ChildProcess, port: number, lines: Record<string, unknown>[]) {
+  private constructor(child: ChildProcess, port: number, lines: LogLine[]) {
     this.child = child;
     this.port = port;
     this.url = `http://127.0.0.1:${port}`;
@@ -43,10 +52,7 @@ export class ServerProcess {
       cwd: root,
       env: {
         PATH: process.env['PATH'] ?? '',
-        HOST: '127.0.0.1',
-        PORT: '0',
-        ADMIN_TOKEN,
-        SHUTDOWN_GRACE_MS: '0',
+        ...PROCESS_ENV,
         ...env,
         NODE_OPTIONS: watched ? `${NODE_OPTIONS} ${WATCH_PIECES}` : NODE_OPTIONS,
       },
@@ -58,14 +64,14 @@ export class ServerProcess {
   /** Resolves at the line `listening`; rejects with what was printed when the process ends before it. */
   static start(env: Record<string, string>, options: StartOptions = {}): Promise<ServerProcess> {
     const child = ServerProcess.spawn(env, options);
-    const lines: Record<string, unknown>[] = [];
+    const lines: LogLine[] = [];
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => {
       errors += chunk.toString();
     });
     return new Promise((resolve, reject) => {
       createInterface({ input: child.stdout }).on('line', (line) => {
-        const entry = parsed(line);
+        const entry = logLine(line);
         lines.push(entry);
         if (entry['msg'] === 'listening') resolve(new ServerProcess(child, Number(entry['port']), lines));
       });
@@ -100,21 +106,27 @@ export class ServerProcess {
   }
 
   /** A GraphQL call with the admin's token; throws what the errors say. */
-  async gql<T = Record<string, unknown>>(query: string, variables: unknown = {}): Promise<T> {
-    const response = await fetch(`${this.url}/graphql`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Authorization: `Token ${ADMIN_TOKEN}` },
-      body: JSON.stringify({ query, variables }),
-    });
-    const answer = (await response.json()) as { data: T; errors?: unknown[] };
-    if (answer.errors !== undefined) throw new Error(JSON.stringify(answer.errors));
-    return answer.data;
+  gql<T = Record<string, unknown>>(query: string, variables: unknown = {}): Promise<T> {
+    return askGraphql<T>(this.url, query, variables);
   }
 }
 
-function parsed(line: string): Record<string, unknown> {
+/** A GraphQL call with the admin's token to the server at `url`; throws what the errors say. */
+export async function askGraphql<T>(url: string, query: string, variables: unknown): Promise<T> {
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Token ${ADMIN_TOKEN}` },
+    body: JSON.stringify({ query, variables }),
+  });
+  const answer = (await response.json()) as { data: T; errors?: unknown[] };
+  if (answer.errors !== undefined) throw new Error(JSON.stringify(answer.errors));
+  return answer.data;
+}
+
+/** A line of a log, as the object that it says, or `{ line }`. */
+export function logLine(line: string): LogLine {
   try {
-    return JSON.parse(line) as Record<string, unknown>;
+    return JSON.parse(line) as LogLine;
   } catch {
     return { line };
   }

@@ -1,17 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
 import { createPostgresDatabase } from './postgres.ts';
-import { ADMIN_TOKEN, ServerProcess } from './server-process.ts';
+import { HostedServer } from './hosted-server.ts';
+import { ADMIN_TOKEN, QUICK_PASSWORDS, ServerProcess } from './server-process.ts';
 
 export const DATABASES = ['sqlite', 'postgres'] as const;
-/** For what does not depend on the database: its SQL is tried on both in the tests of the domain and of the store. */
-export const EITHER_DATABASE: readonly DatabaseName[] = ['sqlite'];
 export type DatabaseName = (typeof DATABASES)[number];
-
-const QUICK_PASSWORDS = `--require=${fileURLToPath(new URL('./quick-passwords.cjs', import.meta.url))}`;
+/**
+ * For what does not depend on the database, as its SQL is tried on both in the tests of the domain and of the store: one,
+ * and both in the nightly run.
+ */
+export const EITHER_DATABASE: readonly DatabaseName[] =
+  process.env['INLET_TESTS'] === 'nightly' ? DATABASES : ['sqlite'];
 
 export interface GqlAnswer<T = Record<string, any>> {
   data: T | null;
@@ -41,14 +43,14 @@ export async function createDatabase(name: DatabaseName, { migrated = true } = {
   };
 }
 
-/** A real server process with the operator's token, and the two doors as functions. */
+/** A real server with the operator's token, and the two doors as functions. */
 export class TestServer {
-  readonly process: ServerProcess;
+  readonly process: ServerProcess | HostedServer;
   readonly url: string;
   readonly adminToken = ADMIN_TOKEN;
   readonly #dispose: () => Promise<void>;
 
-  constructor(process: ServerProcess, dispose: () => Promise<void>) {
+  constructor(process: ServerProcess | HostedServer, dispose: () => Promise<void>) {
     this.process = process;
     this.url = process.url;
     this.#dispose = dispose;
@@ -120,12 +122,14 @@ export async function readAnswer(response: Response): Promise<RestAnswer> {
 }
 
 /**
- * A server of its own on a fresh database (or a given one, which then outlives it). Write limit off unless asked for, and
- * passwords cost next to nothing.
+ * A server of its own on a fresh database (or a given one, which then outlives it), in a process that runs one server
+ * after another unless the test needs its own. Write limit off unless asked for, and passwords cost next to nothing.
  */
 export async function startServer(options: {
   database: DatabaseName | TestDatabase;
   env?: Record<string, string>;
+  /** In a process of its own: for tests of signals, memory, processor time and ends. */
+  alone?: boolean;
   /** In a process group of its own, as under a service manager. */
   ownGroup?: boolean;
   /** Passwords take as long as they do: for tests of that. */
@@ -143,11 +147,27 @@ export async function startServer(options: {
     ...(compared === undefined ? {} : { GRAPHQL_COMPILE: compared }),
     ...options.env,
   };
-  if (options.slowPasswords !== true) env['NODE_OPTIONS'] = `${env['NODE_OPTIONS'] ?? ''} ${QUICK_PASSWORDS}`;
-  const started = await ServerProcess.start(env, options);
+  const isAlone = [options.alone, options.ownGroup, options.slowPasswords, options.watched].includes(true);
+  const started =
+    (isAlone || 'NODE_OPTIONS' in env ? null : await startHosted(env)) ?? (await startProcess(env, options));
   return new TestServer(started, async () => {
     if (!given) await database.drop();
   });
+}
+
+async function startHosted(env: Record<string, string>): Promise<HostedServer | null> {
+  const worker = Number(process.env['VITEST_POOL_ID']);
+  // Benches and fuzzers run outside the runner.
+  const hosts = worker > 0 ? inject('serverHosts') : [];
+  return hosts.length === 0 ? null : HostedServer.start(hosts[(worker - 1) % hosts.length]!, env);
+}
+
+function startProcess(
+  env: Record<string, string>,
+  options: { slowPasswords?: boolean; ownGroup?: boolean; watched?: boolean },
+): Promise<ServerProcess> {
+  const preload = options.slowPasswords === true ? '' : QUICK_PASSWORDS;
+  return ServerProcess.start({ ...env, NODE_OPTIONS: `${env['NODE_OPTIONS'] ?? ''} ${preload}` }, options);
 }
 
 export interface TestProduct {
