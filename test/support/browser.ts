@@ -12,17 +12,10 @@ const CHROMIUM = findChromium();
  * turns off, as the last list replaces those before it.
  */
 const DISABLED = [
-  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'],
-  ...['AimEnabled', 'AvoidCorsURLLoaderRestartOnRedirect', 'AvoidUnnecessaryBeforeUnloadCheckSync'],
-  ...[
-    'DestroyProfileOnBrowserClose',
-    'HttpsFirstBalancedModeAutoEnable',
-    'HttpsUpgrades',
-    'LensOverlay',
-    'MediaRouter',
-  ],
-  ...['NetworkTimeServiceQuerying', 'OptimizationHints', 'PaintHolding', 'PreconnectToSearch'],
-  ...['ThirdPartyStoragePartitioning', 'Translate'],
+  'WebUIOmniboxPopup,WebUIOmniboxAimPopup,AimEnabled,AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades,LensOverlay,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,PaintHolding',
+  'PreconnectToSearch,ThirdPartyStoragePartitioning,Translate',
 ];
 
 let browser: Browser | null = null;
