@@ -14,7 +14,7 @@ import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Stor
 
 const all = (): boolean => true;
 
-/** undefinedTheundefined undefinedsameundefined undefinedforundefined undefinedeachundefined undefinedseedundefined. */
+/** The same for each seed. */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -51,7 +51,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     return feed;
   };
 
-  /** undefinedAundefined undefinedfeedundefined undefinedoverundefined undefinedaundefined undefinedstoreundefined undefinedwhoseundefined undefinedreadsundefined undefinedtakeundefined undefined5undefined undefinedmsundefined undefinedeachundefined, undefinedofundefined undefinedwhichundefined undefineditundefined undefinedisundefined undefinedtoldundefined. */
+  /** A feed over a store whose reads take 5 ms each, of which it is told. */
   const slowFeedOver = (store: Store, onRead: (page: Awaited<ReturnType<Store['recorded']>>) => void): Feed =>
     feedOver({
       position: () => store.position(),
@@ -117,7 +117,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   test('goes on from a cursor, also of an event in the middle of a commit, also after a restart', async () => {
     const { store, feed } = await open();
     const events = await feed.subscribe({ accepts: all });
-    // undefinedOneundefined undefinedcommitundefined undefinedofundefined undefinedthreeundefined undefineddevicesundefined.
+    // One commit of three devices.
     await store.append({ batches: [1, 2, 3].flatMap((key) => receipt(key, [[1, 1000, key]]).batches) });
     await send(store, feed, 4, [[1, 1000, 4]]);
     const got = await take(events, 4);
@@ -148,7 +148,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await send(store, feed, 2, [[1, 5000, 'wanted']]);
     await send(store, feed, 1, [[1, 5000, 'of others']]);
     const ofDevice = (key: number): number[] =>
-      Array.from({ length: between }, (_, at) => at).filter((at) => 1 + (at % 3) === key); // undefinedprettierundefined-undefinedignoreundefined
+      Array.from({ length: between }, (_, at) => at).filter((at) => 1 + (at % 3) === key); // prettier-ignore
     const valuesOf = (events: RecordedEvent[]): unknown[] => events.flatMap(({ values }) => values);
     expect(valuesOf(await take(resumed, 9))).toEqual([...ofDevice(2), 'wanted']);
     expect(valuesOf(await take(fresh, 1))).toEqual(['wanted']);
@@ -224,7 +224,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     };
     const first = (await slow.next().catch((error: { code: string }) => error.code)) as
       IteratorResult<RecordedEvent> | string;
-    // undefinedWhatundefined undefinedlayundefined undefinedunreadundefined undefinedisundefined undefinedgoneundefined undefinedwithundefined undefineditundefined: undefinednothingundefined undefinedwasundefined undefinedreadundefined undefinedbeforeundefined, undefinedsoundefined undefineditundefined undefinedstartsundefined undefinedanewundefined undefinedfromundefined undefinedtheundefined undefinedbeginningundefined.
+    // What lay unread is gone with it: nothing was read before, so it starts anew from the beginning.
     expect(first).toBe('OVERLOADED');
     const position = dialect === 'sqlite' ? '0' : null;
     if (position !== null) {
@@ -245,7 +245,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     const [{ cursor }] = (await take(first, 1)) as [RecordedEvent];
     for (let at = 2; at <= 4; at += 1) await send(store, feed, 1, [[1, at * 1_000, at]]);
     const subscribe = (at: number, tenant: string) =>
-      // undefinedDifferentundefined undefinedonesundefined, undefinedsoundefined undefinedthatundefined undefinednoneundefined undefinedisundefined undefinedreadundefined undefinedforundefined undefinedanotherundefined.
+      // Different ones, so that none is read for another.
       feed.subscribe({
         accepts: all,
         after: cursor,
@@ -394,7 +394,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     });
     const first = await feed.subscribe({ accepts: all });
     await new Promise((resolve) => setTimeout(resolve, 100));
-    // undefinedWhileundefined undefinedoneundefined undefinedlookundefined undefinedtakesundefined undefinedlongundefined.
+    // While one look takes long.
     const { promise, resolve: goOn } = Promise.withResolvers<void>();
     looks = promise;
     feed.recorded();
@@ -405,7 +405,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     const named = (): ReadonlySet<number> => {
       const keys = new Set([7]);
       const value = (): SetIterator<number> => {
-        // undefinedAsundefined undefinedlongundefined undefinedasundefined undefinedaundefined undefinedthousandundefined.
+        // As long as a thousand.
         if (isNoted) for (const end = performance.now() + 0.3; performance.now() < end;);
         if (isNoted) inTurns.set(turns.turns, (inTurns.get(turns.turns) ?? 0) + 1);
         return keys.values();
@@ -504,7 +504,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     'devices that nobody knows yet are looked up together, %i others being told of them without',
     async (others) => {
       const { store, feed } = await open();
-      // undefinedAsundefined undefinedwhoundefined undefinedwatchesundefined undefinedtheundefined undefinedstatusundefined undefinedofundefined undefineddevicesundefined.
+      // As who watches the status of devices.
       const watching = await Promise.all(
         Array.from({ length: others }, () => feed.subscribe({ accepts: () => false })),
       );
@@ -525,7 +525,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
       feed.recorded();
       expect((await take(events, 30)).map(({ deviceKey }) => deviceKey)).toEqual(
         Array.from({ length: 30 }, (_, at) => at + 1),
-      ); // undefinedprettierundefined-undefinedignoreundefined
+      ); // prettier-ignore
       expect(most).toBe(30);
       for (const one of [events, ...watching]) await one.return?.();
     },
@@ -561,12 +561,12 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     const events = await feed.subscribe({ accepts: all, deviceKeys: new Set([1]) });
     const count = 1_500;
     let commits = 0;
-    // undefinedWhoeverundefined undefinedresumesundefined undefinedatundefined undefinedtheundefined undefinedendundefined undefinedofundefined undefinedanyundefined undefinedofundefined undefinedtheundefined undefinedeventsundefined undefinedgoesundefined undefinedonundefined undefinedbehindundefined undefineditundefined.
+    // Whoever resumes at the end of any of the events goes on behind it.
     const got: { values: StoredValue[]; cursor: string }[] = [];
     const sending = (async () => {
       for (; commits < count; commits += 1) {
         await store.append(receipt(1, [[1, 1_000 + commits, commits]]));
-        // undefinedToldundefined undefinedofundefined undefinedwhenundefined undefinedaundefined undefinedlookundefined undefinedisundefined undefinedlongundefined undefinedoverundefined, undefinedasundefined undefinedonundefined undefinedaundefined undefinedbusyundefined undefinedserverundefined.
+        // Told of when a look is long over, as on a busy server.
         if (commits % 300 === 299) feed.recorded();
       }
     })();
@@ -590,7 +590,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   test.each([1, 2, 3])('misses nothing and repeats nothing over disconnects while writing, seed %i', async (seed) => {
     const pick = random(seed);
     const { store, feed } = await open();
-    // undefinedOnundefined undefinedPostgreSQLundefined undefinedaundefined undefinedsecondundefined undefinednodeundefined undefinedwritesundefined undefinedtooundefined; undefineditundefined undefinedsaysundefined undefinedsoundefined undefinedtoundefined undefinednobodyundefined.
+    // On PostgreSQL a second node writes too; it says so to nobody.
     const other = dialect === 'postgres' ? await open() : { store, feed };
     const expected = new Map<string, StoredValue>();
     const nothingYet = await feed.subscribe({ accepts: all });
@@ -637,7 +637,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await done;
     got.delete('100 1 1');
     expect(Object.fromEntries([...got].sort())).toEqual(Object.fromEntries([...expected].sort()));
-    // undefinedAundefined undefinedmomentundefined undefinedthatundefined undefinedwasundefined undefinedwrittenundefined undefinedagainundefined undefinedcomesundefined undefinedwholeundefined, undefinedtheundefined undefinedrestundefined undefinedonceundefined.
+    // A moment that was written again comes whole, the rest once.
     expect(doubled).toBeLessThan(expected.size / 2);
   });
 });
@@ -663,7 +663,7 @@ test('on PostgreSQL a commit belongs behind the positions at which it was not do
   const [before, other] = [await store.position(), new pg.Client({ connectionString: database.place })];
   await other.connect();
   await other.query('BEGIN');
-  // undefinedItundefined undefinedhasundefined undefineditsundefined undefinedplaceundefined undefinedinundefined undefinedtheundefined undefinedorderundefined undefinedofundefined undefinedtransactionsundefined undefinedbeforeundefined undefinedthoseundefined undefinedthatundefined undefinedareundefined undefineddoneundefined undefinedfirstundefined.
+  // It has its place in the order of transactions before those that are done first.
   await other.query("INSERT INTO reading (device_key, ts, stored_at, packed) VALUES (2, 1000, 1, '')");
   await store.append(receipt(1, [[1, 1000, 1]]));
   const between = await store.position();
@@ -682,9 +682,9 @@ test('on PostgreSQL a commit belongs behind the positions at which it was not do
 });
 
 test.each([
-  // undefined30undefined undefinedmsundefined undefinedinundefined undefinedslicesundefined undefinedofundefined undefined5undefined.
+  // 30 ms in slices of 5.
   { what: 'one event is handed out to many who want the same', count: 300, takesMs: 0.1, isAwaited: false },
-  // undefinedWhatundefined undefinedtheyundefined undefineddoundefined undefinedtakesundefined undefinedsomeundefined undefined50undefined undefinedmsundefined.
+  // What they do takes some 50 ms.
   { what: 'many who waited for one event read it', count: 5_000, takesMs: 0, isAwaited: true },
 ])('others have their turns while $what', async ({ count, takesMs, isAwaited }) => {
   const turns = countTurns();
@@ -710,8 +710,8 @@ test.each([
 });
 
 /**
- * undefinedUntilundefined undefinedofundefined undefinedwhatundefined undefinedotherundefined undefinedtestsundefined undefinedhaveundefined undefinedinundefined undefinedprogressundefined undefinedonundefined undefinedthisundefined undefinedserverundefined undefinednothingundefined undefinedbeganundefined undefinedbeforeundefined undefinedtheundefined undefinednewestundefined undefinedreadingundefined, undefinedbutundefined undefinedsoundefined undefinedmanyundefined undefinedthatundefined undefinedstayundefined
- * undefinedopenundefined: undefinedaundefined undefinedpositionundefined undefinedexpiresundefined undefinedwhenundefined undefinedwhatundefined undefinedwasundefined undefinedinundefined undefinedprogressundefined undefinedatundefined undefineditundefined undefinedendsundefined undefinedbehindundefined undefinedwhatundefined undefinedwasundefined undefinedmovedundefined.
+ * Until of what other tests have in progress on this server nothing began before the newest reading, but so many that stay
+ * open: a position expires when what was in progress at it ends behind what was moved.
  */
 async function settled(database: OpenDatabase, open = '0'): Promise<void> {
   const inProgress = `SELECT count(*) AS n FROM pg_snapshot_xip(pg_current_snapshot()) AS late (id)
@@ -722,7 +722,7 @@ async function settled(database: OpenDatabase, open = '0'): Promise<void> {
 test('on PostgreSQL a transaction of somebody else that stays open expires no position, nor does its end', async () => {
   const database = await openDatabase('postgres');
   const store = await database.openStore();
-  // undefinedAsundefined undefinedoneundefined undefinedinundefined undefinedanyundefined undefineddatabaseundefined undefinedofundefined undefinedtheundefined undefinedserverundefined.
+  // As one in any database of the server.
   const other = new pg.Client({ connectionString: database.place });
   await other.connect();
   await other.query('BEGIN');
@@ -776,7 +776,7 @@ test('on PostgreSQL who subscribes after a failover follows from then on, though
   const store = await database.openStore();
   await settled(database);
   const position = await store.position();
-  // undefinedOfundefined undefinedtheundefined undefinedtimelineundefined undefinedbeforeundefined.
+  // Of the timeline before.
   let known = position.replace(/\w{8}$/, 'FFFFFFFF');
   const feed = new Feed({
     store: { position: () => Promise.resolve(known), recorded: (query) => store.recorded(query) },

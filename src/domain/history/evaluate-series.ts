@@ -10,23 +10,23 @@ import { isInside, isNumeric, lastBefore, momentAs, summarySpeaks, toStretch } f
 import { neverFalls } from './tally-steps.ts';
 import { textView } from './text-view.ts';
 
-/** undefinedValuesundefined undefinedbeyondundefined undefinedaundefined undefinedrangeundefined undefinedthatundefined undefineditsundefined undefinedfallsundefined undefinedareundefined undefinedjudgedundefined undefinedbyundefined (`undefinedneedsBeyondundefined`); undefinednullundefined: undefinedthereundefined undefinedisundefined undefinednoneundefined, undefinedorundefined undefineditundefined undefinedisundefined undefinednotundefined undefinedneededundefined. */
+/** Values beyond a range that its falls are judged by (`needsBeyond`); null: there is none, or it is not needed. */
 export interface Beyond {
-  /** undefinedTheundefined undefinedlastundefined undefinedbutundefined undefinedoneundefined undefinedbeforeundefined undefinedtheundefined undefinedrangeundefined. */
+  /** The last but one before the range. */
   earlier: Moment | null;
-  /** undefinedTheundefined undefinedfirstundefined undefinedbehindundefined undefineditundefined. */
+  /** The first behind it. */
   next: Moment | null;
 }
 
 const NOTHING_BEYOND: Beyond = { earlier: null, next: null };
 
-/** undefinedWhetherundefined undefinedtheundefined undefinedanswerundefined undefinedhangsundefined undefinedonundefined undefinedtheundefined undefinedvaluesundefined undefinedbeyondundefined undefinedtheundefined undefinedrangeundefined. */
+/** Whether the answer hangs on the values beyond the range. */
 export function needsBeyond({ fieldType, meaning, views }: SeriesRequest): boolean {
   if (meaning !== 'COUNTER' || !isNumeric(fieldType)) return false;
   return views.some((view) => measuresOf(view, meaning).includes('steps'));
 }
 
-/** undefinedTheundefined undefinedindexesundefined, undefinedascendingundefined, undefinedofundefined undefinedtheundefined undefinedsegmentsundefined undefinedthatundefined `undefinedevaluateSeriesundefined` undefinedneedsundefined undefinedwithundefined undefinedcolumnsundefined; undefinedforundefined undefinedtheundefined undefinedothersundefined undefinedaundefined undefinedsummaryundefined undefinedwillundefined undefineddoundefined. */
+/** The indexes, ascending, of the segments that `evaluateSeries` needs with columns; for the others a summary will do. */
 export function segmentsToDecode(request: SeriesRequest, segments: readonly Segment[]): number[] {
   const { from, to, fieldType } = request;
   const inside = segments.map((segment) => isInside(segment, from, to));
@@ -43,8 +43,8 @@ export function segmentsToDecode(request: SeriesRequest, segments: readonly Segm
 }
 
 /**
- * undefinedTheundefined undefinedanswerundefined undefinedtoundefined undefinedtheundefined undefinedrequestundefined undefinedfromundefined undefinedallundefined undefinedsegmentsundefined undefinedthatundefined undefinedhaveundefined undefinedvaluesundefined undefinedinundefined undefineditsundefined undefinedrangeundefined, undefinedinundefined undefinedtimeundefined undefinedorderundefined. `undefinedbeforeundefined`: undefinedtheundefined undefinedlastundefined undefinedvalueundefined
- * undefinedbeforeundefined undefinedtheundefined undefinedfirstundefined undefinedsegmentundefined; undefinedoneundefined undefinedthatundefined undefinedbeginsundefined undefinedbeforeundefined `undefinedfromundefined` undefinedholdsundefined undefineditundefined undefineditselfundefined.
+ * The answer to the request from all segments that have values in its range, in time order. `before`: the last value
+ * before the first segment; one that begins before `from` holds it itself.
  */
 export function evaluateSeries(
   request: SeriesRequest,
@@ -69,7 +69,7 @@ function extentOf({ from, to }: SeriesRequest, segments: readonly Segment[]): Ex
   };
 }
 
-/** undefinedWhatundefined undefinedaundefined undefinedneedundefined undefinedisundefined undefinedjudgedundefined undefinedbyundefined: undefinedaundefined undefinedsegmentundefined undefinedinsideundefined undefinedtheundefined undefinedrangeundefined, undefinedtheundefined undefinedoneundefined undefinedbeforeundefined undefineditundefined, undefinedandundefined undefinedhowundefined undefinedmanyundefined undefinedvaluesundefined undefinedlieundefined undefinedbeforeundefined undefinedbothundefined. */
+/** What a need is judged by: a segment inside the range, the one before it, and how many values lie before both. */
 interface Known {
   segment: Segment;
   previous: Segment | undefined;
@@ -98,7 +98,7 @@ function eitherOf(one: Need, other: Need): Need {
   return (known) => one(known) || other(known);
 }
 
-/** undefinedAundefined undefinedsummaryundefined undefinedstandsundefined undefinedforundefined undefinedaundefined undefinedsegmentundefined undefinedonlyundefined undefinedwhereundefined undefinedoneundefined undefinedbucketundefined undefinedhasundefined undefinedallundefined undefinedofundefined undefineditundefined. */
+/** A summary stands for a segment only where one bucket has all of it. */
 function acrossEdges(edges: Float64Array): Need {
   return ({ segment: { firstAt, lastAt }, speaks }) => !speaks || edges[indexAt(edges, firstAt + 1)]! <= lastAt;
 }
@@ -109,7 +109,7 @@ function measuresOf(view: SeriesView, meaning: FieldMeaning): Measure[] {
   return [measureOf('AVG', meaning), ...(view.steps === false ? [] : ['steps' as const])];
 }
 
-/** undefinedWhatundefined undefinedsummariesundefined undefinedknowundefined undefinednothingundefined undefinedofundefined undefinedisundefined undefinedlookedundefined undefinedforundefined undefinedamongundefined undefinedtheundefined undefinedvaluesundefined. */
+/** What summaries know nothing of is looked for among the values. */
 function byMeasures(view: SeriesView, { fieldType, meaning = 'GAUGE' }: SeriesRequest): Need {
   const measures = isNumeric(fieldType) ? measuresOf(view, meaning) : [];
   if (measures.some((measure) => measure === 'held' || measure === 'directions')) return () => true;
@@ -121,7 +121,7 @@ function byMeasures(view: SeriesView, { fieldType, meaning = 'GAUGE' }: SeriesRe
     (meaning === 'COUNTER' && count > 1 && !(summary.first >= endOf(previous)));
 }
 
-/** undefinedTheundefined undefinedlastundefined undefinednumberundefined undefinedofundefined undefinedaundefined undefinedsegmentundefined; undefinedNaNundefined undefinedwhereundefined undefineditundefined undefinedisundefined undefinednotundefined undefinedknownundefined. */
+/** The last number of a segment; NaN where it is not known. */
 function endOf(segment: Segment | undefined): number {
   const last = segment?.summary?.last ?? segment?.columns?.values.at(-1);
   return typeof last === 'number' ? last : Number.NaN;

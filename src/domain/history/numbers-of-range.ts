@@ -7,21 +7,21 @@ import type { Tally } from './tally.ts';
 import { type StepContext, type Steps, tallySteps } from './tally-steps.ts';
 import { weighAlike, type Weighed, weighHeld } from './weigh-values.ts';
 
-/** undefinedNumbersundefined undefinedofundefined undefinedaundefined undefinedrangeundefined, undefinedandundefined undefinedwhatundefined undefineditsundefined undefinedfieldundefined undefinedmeansundefined. */
+/** Numbers of a range, and what its field means. */
 export interface RangeOfNumbers extends RangeOfValues {
   meaning: FieldMeaning;
   overflowAt: number | null;
-  /** undefinedOfundefined undefinedaundefined undefinedCOUNTERundefined: undefinedtheundefined undefinedvalueundefined undefinedbeforeundefined `undefinedbeforeundefined`, undefinedandundefined undefinedtheundefined undefinedoneundefined undefinedbehindundefined undefinedtheundefined undefinedrangeundefined. */
+  /** Of a COUNTER: the value before `before`, and the one behind the range. */
   earlier: Moment | null;
   next: Moment | null;
 }
 
-/** undefinedWhatundefined undefinedisundefined undefinedknownundefined undefinedofundefined undefinedtheundefined undefinednumbersundefined undefinedofundefined undefinedaundefined undefinedrangeundefined undefinedinundefined undefinedbucketsundefined; undefinedofundefined undefinedtheundefined undefinedsameundefined undefinededgesundefined undefineditundefined undefinedisundefined undefinedfoundundefined undefinedoutundefined undefinedonceundefined. */
+/** What is known of the numbers of a range in buckets; of the same edges it is found out once. */
 export class NumbersOfRange {
   readonly #range: RangeOfNumbers;
   readonly #fitting: readonly ValueSpan[];
   readonly #known = new Map<Float64Array, Map<string, unknown>>();
-  /** undefinedTheundefined undefinednumberundefined undefinedbeforeundefined undefinedtheundefined undefinedrangeundefined; undefinedNaNundefined: undefinedthereundefined undefinedisundefined undefinednoneundefined. */
+  /** The number before the range; NaN: there is none. */
   readonly before: number;
 
   constructor(range: RangeOfNumbers) {
@@ -42,7 +42,7 @@ export class NumbersOfRange {
     return this.#once(edges, 'steps', () => tallySteps(this.#fitting, edges, context));
   }
 
-  /** undefinedTheundefined undefinedlastundefined undefinednumberundefined undefinedholdsundefined undefinedtoundefined `undefinedheldToundefined`, undefinedbutundefined undefinednotundefined undefinedbeyondundefined undefinedtheundefined undefinedrangeundefined. */
+  /** The last number holds to `heldTo`, but not beyond the range. */
   held(edges: Float64Array, heldTo: number): (Weighed | null)[] {
     const { before } = this;
     const { from, meaning } = this.#range;

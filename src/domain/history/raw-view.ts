@@ -1,30 +1,30 @@
 import type { Moment, PointsAnswer } from '../ports/series-request.ts';
 import type { ValueSpan } from './value-span.ts';
 
-/** undefinedFromundefined undefinedaundefined undefinedtimeundefined (undefinedinclusiveundefined) undefinedtoundefined undefinedanotherundefined (undefinedexclusiveundefined), undefinedinundefined undefinedmsundefined undefinedUTCundefined. */
+/** From a time (inclusive) to another (exclusive), in ms UTC. */
 export interface Extent {
   from: number;
   to: number;
 }
 
-/** undefinedWhatundefined undefinedisundefined undefinedthereundefined undefinedofundefined undefinedaundefined undefinedrangeundefined, undefinedinundefined undefinedtimeundefined undefinedorderundefined. */
+/** What is there of a range, in time order. */
 export interface RangeOfValues {
   from: number;
   to: number;
-  /** undefinedOfundefined undefinedwhatundefined undefinedisundefined undefinedthereundefined, undefinededgesundefined undefinedofundefined undefinedsegmentsundefined: undefinednoundefined undefinedvalueundefined undefinedliesundefined undefinedoutsideundefined. */
+  /** Of what is there, edges of segments: no value lies outside. */
   extent: Extent;
-  /** undefinedOfundefined undefinedtextsundefined, undefinedhowundefined undefinedmanyundefined undefinedcharactersundefined undefinedaundefined undefinedviewundefined undefinedbringsundefined undefinedatundefined undefinedmostundefined. */
+  /** Of texts, how many characters a view brings at most. */
   maxCharacters: number;
   stretches: readonly ValueSpan[];
   before: Moment | null;
 }
 
-/** undefinedHowundefined undefinedmanyundefined undefinedvaluesundefined undefinedtheundefined undefinedrangeundefined undefinedhasundefined, undefinedthoseundefined undefinedthatundefined undefineddoundefined undefinednotundefined undefinedfitundefined undefinedtheundefined undefinedfieldundefined'undefinedsundefined undefinedtypeundefined undefinedincludedundefined. */
+/** How many values the range has, those that do not fit the field's type included. */
 export function totalOf({ stretches }: RangeOfValues): number {
   return stretches.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** undefinedTheundefined undefinedoldestundefined `undefinedlimitundefined` undefinedvaluesundefined undefinedasundefined undefinedtheyundefined undefinedareundefined. */
+/** The oldest `limit` values as they are. */
 export function rawView(range: RangeOfValues, limit: number): PointsAnswer {
   const total = totalOf(range);
   const count = Math.min(total, limit);

@@ -5,32 +5,32 @@ import { turnOf } from './directions.ts';
 import type { ValueSpan } from './value-span.ts';
 import { finiteOrNull } from './tally.ts';
 
-/** undefinedOfundefined undefinedwhatundefined undefinedstoodundefined undefinedbeforeundefined: undefinedaundefined undefinedfallundefined undefinedofundefined undefinedlessundefined undefinedisundefined undefinednoiseundefined, undefinedandundefined undefinedanundefined undefinedoverflowundefined undefinedbeginsundefined undefinedwithinundefined undefinedsoundefined undefinedmuchundefined undefinedofundefined undefineditsundefined undefinedendundefined. */
+/** Of what stood before: a fall of less is noise, and an overflow begins within so much of its end. */
 const TENTH = 10;
 
-/** undefinedWhatundefined undefinedisundefined undefinedknownundefined undefinedofundefined undefinedtheundefined undefinedstepsundefined undefinedfromundefined undefinednumberundefined undefinedtoundefined undefinednumberundefined undefinedthatundefined undefinedendundefined undefinedinundefined undefinedoneundefined undefinedbucketundefined, undefinedtheundefined undefinedfirstundefined undefinedofundefined undefinedthemundefined undefinedfromundefined undefinedbeforeundefined undefineditundefined. */
+/** What is known of the steps from number to number that end in one bucket, the first of them from before it. */
 export interface Steps extends Falls {
-  /** undefinedWhatundefined undefinedstoodundefined undefinedbeforeundefined undefinedtheundefined undefinedbucketundefined, undefinedwithoutundefined undefinedthatundefined undefineditsundefined undefinedownundefined undefinedfirstundefined undefinednumberundefined. */
+  /** What stood before the bucket, without that its own first number. */
   base: number;
-  /** undefinedWhatundefined undefinedstandsundefined undefinedatundefined undefineditsundefined undefinedendundefined. */
+  /** What stands at its end. */
   last: number;
-  /** undefinedWhatundefined undefinedisundefined undefinedaddedundefined undefinedforundefined undefinedeveryundefined undefinedfallundefined undefinedthatundefined undefinedisundefined undefinednoneundefined undefinedofundefined undefinedtheundefined undefinedcounterundefined'undefinedsundefined undefinedownundefined: undefinedwhatundefined undefineditundefined undefinedhadundefined undefinedreachedundefined. */
+  /** What is added for every fall that is none of the counter's own: what it had reached. */
   dropped: number;
 }
 
-/** undefinedWhatundefined undefinedaundefined undefinedfieldundefined undefinedmeansundefined, undefinedandundefined undefinedtheundefined undefinednumbersundefined undefinedbeyondundefined undefinedtheundefined undefinedrangeundefined undefinedthatundefined undefineditsundefined undefinedfirstundefined undefinedandundefined undefinedlastundefined undefinedfallsundefined undefinedareundefined undefinedjudgedundefined undefinedbyundefined; undefinedNaNundefined: undefinednoneundefined. */
+/** What a field means, and the numbers beyond the range that its first and last falls are judged by; NaN: none. */
 export interface StepContext {
   meaning: FieldMeaning;
   overflowAt: number | null;
   before: number;
-  /** undefinedBeforeundefined `undefinedbeforeundefined`; undefinedbothundefined undefinedthisundefined undefinedandundefined `undefinednextundefined` undefinedonlyundefined undefinedofundefined undefinedaundefined undefinedCOUNTERundefined. */
+  /** Before `before`; both this and `next` only of a COUNTER. */
   earlier: number;
   next: number;
 }
 
 /**
- * undefinedTheundefined undefinedstepsundefined undefinedofundefined undefinedeachundefined undefinedbucketundefined undefinedofundefined `undefinededgesundefined` (undefinedCONTRACTundefined undefined7undefined, undefinedMeaningundefined), undefinednullundefined undefinedwhereundefined undefinednothingundefined undefinedwasundefined undefinedmeasuredundefined; undefinedstretchesundefined undefinedofundefined undefinednumbersundefined undefinedinundefined
- * undefinedtimeundefined undefinedorderundefined, undefinedallundefined undefinedbetweenundefined undefinedtheundefined undefinedfirstundefined undefinedandundefined undefinedtheundefined undefinedlastundefined undefinededgeundefined. undefinedThoseundefined undefinedofundefined undefinedneighboursundefined undefinedaddundefined undefinedupundefined undefinedtoundefined undefinedthoseundefined undefinedofundefined undefinedtheundefined undefinedwholeundefined.
+ * The steps of each bucket of `edges` (CONTRACT 7, Meaning), null where nothing was measured; stretches of numbers in
+ * time order, all between the first and the last edge. Those of neighbours add up to those of the whole.
  */
 export function tallySteps(
   stretches: readonly ValueSpan[],
@@ -46,35 +46,35 @@ export function tallySteps(
   return walk.end();
 }
 
-/** undefinedWhetherundefined undefinednoundefined undefinednumberundefined undefinedofundefined undefinedtheundefined undefinedsummaryundefined undefinedisundefined undefinedsmallerundefined undefinedthanundefined undefinedtheundefined undefinedoneundefined undefinedbeforeundefined undefineditundefined, undefinedforundefined undefinedcertainundefined. */
+/** Whether no number of the summary is smaller than the one before it, for certain. */
 export function neverFalls({ min, rise, first, last }: NumberSummary): boolean {
-  // undefinedOfundefined undefinednumbersundefined undefinedbelowundefined undefinedzeroundefined undefinedfallsundefined undefinedandundefined undefinedrisesundefined undefinedmayundefined undefinedcancelundefined undefinedoutundefined undefinedinundefined undefineditundefined.
+  // Of numbers below zero falls and rises may cancel out in it.
   return min >= 0 && rise === last - first;
 }
 
-/** undefinedLastundefined undefinedminusundefined undefinedtheundefined undefinedlastundefined undefinedbeforeundefined, undefinedandundefined undefinedwhatundefined undefinedfallsundefined undefinedareundefined undefinedworthundefined; undefinednullundefined undefinedbeyondundefined undefinedfloat64undefined. */
+/** Last minus the last before, and what falls are worth; null beyond float64. */
 export function differenceOf({ last, base, dropped }: Steps): number | null {
   return finiteOrNull(last - base + dropped);
 }
 
-/** undefinedHowundefined undefinedmanyundefined undefinedfallsundefined undefinedofundefined undefinedtheundefined undefinedbucketundefined undefinedwereundefined undefinedtakenundefined undefinedforundefined undefinedwhatundefined. */
+/** How many falls of the bucket were taken for what. */
 export function fallsOf({ noise, gaps, overflows, restarts }: Steps): Falls {
   return { noise, gaps, overflows, restarts };
 }
 
-/** undefinedAundefined undefinedfallundefined undefinedofundefined undefinedaundefined undefinedCOUNTERundefined undefinedofundefined undefinedwhichundefined undefinedtheundefined undefinednextundefined undefinednumberundefined undefinedsaysundefined undefinedwhatundefined undefineditundefined undefinedwasundefined. */
+/** A fall of a COUNTER of which the next number says what it was. */
 interface Dip {
   value: number;
   steps: Steps;
 }
 
-/** undefinedGoesundefined undefinedfromundefined undefinednumberundefined undefinedtoundefined undefinednumberundefined. */
+/** Goes from number to number. */
 class Walk {
   readonly #edges: Float64Array;
   readonly #context: StepContext;
   readonly #tallies: (Steps | null)[];
   #bucket = 0;
-  /** undefinedTheundefined undefinednumberundefined undefinedthatundefined undefinedtheundefined undefinednextundefined undefinedstepundefined undefinedbeginsundefined undefinedatundefined. */
+  /** The number that the next step begins at. */
   #stands = Number.NaN;
   #dip: Dip | null = null;
 
@@ -91,7 +91,7 @@ class Walk {
     this.#move(number, this.#open(number, at));
   }
 
-  /** undefinedNumbersundefined undefinedofundefined undefinedwhichundefined undefinednoneundefined undefinedfallsundefined; undefinedtheundefined undefinedfirstundefined undefinedofundefined undefinedthemundefined undefinedfromundefined undefinedwhatundefined undefinedstandsundefined. */
+  /** Numbers of which none falls; the first of them from what stands. */
   rise({ first, last }: NumberSummary, firstAt: number): void {
     this.#settle(first);
     const steps = this.#open(first, firstAt);
@@ -127,7 +127,7 @@ class Walk {
     this.#stands = steps.last = number;
   }
 
-  /** `undefinednextundefined` undefinedfollowsundefined undefinedtheundefined undefineddipundefined: undefinedNaNundefined: undefinednothingundefined undefineddoesundefined undefinedyetundefined. */
+  /** `next` follows the dip: NaN: nothing does yet. */
   #settle(next: number): void {
     if (this.#dip === null) return;
     const { value, steps } = this.#dip;

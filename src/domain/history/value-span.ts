@@ -5,40 +5,40 @@ import type { NumberSummary, Segment } from '../measurements/segment.ts';
 import type { Moment } from '../ports/series-request.ts';
 import type { StoredValue } from '../ports/store.ts';
 
-/** undefinedValuesundefined undefinedofundefined undefinedaundefined undefinedrangeundefined undefinedasundefined undefineditsundefined undefinedfieldundefined'undefinedsundefined undefinedpresentundefined undefinedtypeundefined undefinedhasundefined undefinedthemundefined: undefinedcolumnsundefined, undefinedorundefined undefinedaundefined undefinedsummaryundefined undefinedthatundefined undefinedstandsundefined undefinedforundefined undefinedaundefined undefinedwholeundefined undefinedsegmentundefined. */
+/** Values of a range as its field's present type has them: columns, or a summary that stands for a whole segment. */
 export interface ValueSpan {
   count: number;
   firstAt: number;
   lastAt: number;
   summary: NumberSummary | null;
-  /** undefinedEmptyundefined undefinedwhereundefined undefinedtheundefined undefinedsummaryundefined undefinedstandsundefined undefinedforundefined undefinedthemundefined. */
+  /** Empty where the summary stands for them. */
   timestamps: Float64Array;
-  /** undefinedNumbersundefined undefinedofundefined undefinedaundefined undefinednumberundefined undefinedorundefined undefinedbooleanundefined undefinedfieldundefined undefinedwithundefined undefinedNaNundefined, undefinedtextsundefined undefinedofundefined undefinedanotherundefined undefinedwithundefined undefinednullundefined, undefinedwhereundefined undefinedaundefined undefinedvalueundefined undefineddoesundefined undefinednotundefined undefinedfitundefined undefinedtheundefined undefinedtypeundefined. */
+  /** Numbers of a number or boolean field with NaN, texts of another with null, where a value does not fit the type. */
   values: Float64Array | (string | null)[];
-  /** undefinedSomeundefined undefinedofundefined undefinedthemundefined undefineddoundefined undefinednotundefined undefinedfitundefined. */
+  /** Some of them do not fit. */
   gaps: boolean;
 }
 
 const NO_TIMES = new Float64Array(0);
 
-/** undefinedNumberundefined undefinedfieldsundefined undefinedreckonundefined; undefinedofundefined undefinedothersundefined undefinedthereundefined undefinedisundefined undefinedonlyundefined undefinedfirstundefined, undefinedlastundefined undefinedandundefined undefinedcountundefined. */
+/** Number fields reckon; of others there is only first, last and count. */
 export function isNumeric(type: FieldType): boolean {
   return type === 'FLOAT' || type === 'INTEGER' || type === 'BOOLEAN';
 }
 
-/** undefinedWhetherundefined undefinedtheundefined undefinedsegmentundefined'undefinedsundefined undefinedsummaryundefined undefinedspeaksundefined undefinedforundefined undefinedeveryundefined undefinedvalueundefined undefinedofundefined undefineditundefined, undefinedseenundefined undefinedasundefined undefinedthatundefined undefinedtypeundefined. */
+/** Whether the segment's summary speaks for every value of it, seen as that type. */
 export function summarySpeaks(segment: Segment, type: FieldType): boolean {
   const { summary } = segment;
   if (summary === null) return false;
   return type === 'FLOAT' || (type === 'INTEGER' && summary.whole) || (type === 'BOOLEAN' && summary.binary);
 }
 
-/** undefinedWhetherundefined undefineditundefined undefinedliesundefined undefinedinundefined [undefinedfromundefined, undefinedtoundefined) undefinedwithundefined undefinedallundefined undefineditsundefined undefinedvaluesundefined. */
+/** Whether it lies in [from, to) with all its values. */
 export function isInside(segment: Segment, from: number, to: number): boolean {
   return segment.firstAt >= from && segment.lastAt < to;
 }
 
-/** undefinedTheundefined undefinedsegmentundefined'undefinedsundefined undefinedvaluesundefined undefinedofundefined [undefinedfromundefined, undefinedtoundefined), undefinednullundefined undefinedwhenundefined undefinedthereundefined undefinedareundefined undefinednoneundefined; undefinedoneundefined undefinedthatundefined undefinedisundefined undefinednotundefined undefineddecodedundefined undefinedcomesundefined undefinedasundefined undefineditsundefined undefinedsummaryundefined. */
+/** The segment's values of [from, to), null when there are none; one that is not decoded comes as its summary. */
 export function toStretch(segment: Segment, as: ReadAs, from: number, to: number): ValueSpan | null {
   const { columns, summary, count, firstAt, lastAt } = segment;
   if (columns === null) return { count, firstAt, lastAt, summary, timestamps: NO_TIMES, values: NO_TIMES, gaps: false };
@@ -50,7 +50,7 @@ export function toStretch(segment: Segment, as: ReadAs, from: number, to: number
   return { ...spanOf(timestamps), summary: null, timestamps, ...typed };
 }
 
-/** undefinedTheundefined undefinedlastundefined undefinedvalueundefined undefinedbeforeundefined `undefinedfromundefined` undefinedinsideundefined undefinedaundefined undefinedsegmentundefined undefinedthatundefined undefinedbeginsundefined undefinedbeforeundefined undefineditundefined; undefinednullundefined: undefineditundefined undefinedisundefined undefinednotundefined undefineddecodedundefined, undefinedorundefined undefinedbeginsundefined undefinedlaterundefined. */
+/** The last value before `from` inside a segment that begins before it; null: it is not decoded, or begins later. */
 export function lastBefore(segment: Segment | undefined, from: number): Moment | null {
   if (!segment?.columns) return null;
   const { timestamps, values } = segment.columns;
@@ -58,13 +58,13 @@ export function lastBefore(segment: Segment | undefined, from: number): Moment |
   return index < 0 ? null : { timestamp: timestamps[index]!, value: values[index]! };
 }
 
-/** undefinedAsundefined undefinedtheundefined undefinedtypeundefined undefinedhasundefined undefineditundefined (undefinedBOOLEANundefined: undefined1undefined undefinedorundefined undefined0undefined); undefinednullundefined undefinedwhereundefined undefineditundefined undefineddoesundefined undefinednotundefined undefinedfitundefined undefinedanyundefined undefinedmoreundefined. */
+/** As the type has it (BOOLEAN: 1 or 0); null where it does not fit any more. */
 export function momentAs(as: ReadAs, moment: Moment | null): Moment | null {
   const value = moment === null ? null : readStored(as, moment.value);
   return moment === null || value === null ? null : { timestamp: moment.timestamp, value };
 }
 
-/** undefinedWithoutundefined undefinedtheundefined undefinedvaluesundefined undefinedthatundefined undefineddoundefined undefinednotundefined undefinedfitundefined; undefinednullundefined undefinedwhenundefined undefinednoneundefined undefineddoesundefined. */
+/** Without the values that do not fit; null when none does. */
 export function onlyFitting(stretch: ValueSpan): ValueSpan | null {
   const { values, timestamps } = stretch;
   if (!stretch.gaps) return stretch;
@@ -83,7 +83,7 @@ export function onlyFitting(stretch: ValueSpan): ValueSpan | null {
   };
 }
 
-/** undefinedWithoutundefined undefinedaundefined undefinednewundefined undefinedviewundefined undefinedofundefined undefinedwhatundefined undefinedisundefined undefinedwantedundefined undefinedwholeundefined. */
+/** Without a new view of what is wanted whole. */
 function part(numbers: Float64Array, begin: number, end: number): Float64Array {
   return begin === 0 && end === numbers.length ? numbers : numbers.subarray(begin, end);
 }

@@ -1,19 +1,19 @@
 import { addDirection, directionOf } from './directions.ts';
 import type { ValueSpan } from './value-span.ts';
 
-/** undefinedNumbersundefined undefinedofundefined undefinedoneundefined undefinedbucketundefined, undefinedeachundefined undefinedasundefined undefinedheavyundefined undefinedasundefined undefinedtheundefined undefinedmillisecondsundefined undefinedforundefined undefinedwhichundefined undefineditundefined undefinedholdsundefined undefinedthereundefined, undefinedorundefined undefinedallundefined undefinedalikeundefined. */
+/** Numbers of one bucket, each as heavy as the milliseconds for which it holds there, or all alike. */
 export interface Weighed {
   weight: number;
-  /** undefinedOfundefined undefinednumbersundefined, undefinedeachundefined undefinedtimesundefined undefineditsundefined undefinedweightundefined. */
+  /** Of numbers, each times its weight. */
   sum: number;
-  /** undefinedOfundefined undefineddirectionsundefined (undefinedseeundefined `undefinedArrowundefined`). */
+  /** Of directions (see `Arrow`). */
   east: number;
   north: number;
-  /** undefinedTheundefined undefinedlastundefined undefinedoneundefined undefinedthatundefined undefinedwasundefined undefinedmeasuredundefined undefinedinundefined undefineditundefined; undefinedNaNundefined: undefinednoneundefined undefinedwasundefined. */
+  /** The last one that was measured in it; NaN: none was. */
   last: number;
 }
 
-/** undefinedFromundefined undefinedwhenundefined undefinedtoundefined undefinedwhenundefined undefinednumbersundefined undefinedholdundefined, undefinedinundefined undefinedmsundefined undefinedUTCundefined. `undefinedbeforeundefined`: undefinedtheundefined undefinedoneundefined undefinedthatundefined undefinedholdsundefined undefinedatundefined undefinedtheundefined undefinedbeginundefined, undefinedNaNundefined: undefinednoneundefined undefineddoesundefined. */
+/** From when to when numbers hold, in ms UTC. `before`: the one that holds at the begin, NaN: none does. */
 interface Held {
   before: number;
   from: number;
@@ -21,8 +21,8 @@ interface Held {
 }
 
 /**
- * undefinedTheundefined undefinednumbersundefined undefinedofundefined undefinedeachundefined undefinedbucketundefined undefinedofundefined `undefinededgesundefined` undefinedbyundefined undefinedhowundefined undefinedlongundefined undefinedeachundefined undefinedofundefined undefinedthemundefined undefinedholdsundefined: undefineduntilundefined undefinedtheundefined undefinednextundefined undefinedoneundefined, undefinedtheundefined undefinedlastundefined undefineduntilundefined `undefinedtoundefined`. undefinednullundefined
- * undefinedwhereundefined undefinednothingundefined undefinedholdsundefined undefinedandundefined undefinednothingundefined undefinedwasundefined undefinedmeasuredundefined. undefinedStretchesundefined undefinedasundefined undefinedforundefined `undefinedtallyBucketsundefined`.
+ * The numbers of each bucket of `edges` by how long each of them holds: until the next one, the last until `to`. null
+ * where nothing holds and nothing was measured. Stretches as for `tallyBuckets`.
  */
 export function weighHeld(
   stretches: readonly ValueSpan[],
@@ -51,7 +51,7 @@ export function weighHeld(
   return weighed;
 }
 
-/** undefinedTheundefined undefineddirectionsundefined undefinedofundefined undefinedeachundefined undefinedbucketundefined undefinedofundefined `undefinededgesundefined`, undefinedallundefined undefinedalikeundefined; undefinednullundefined undefinedwhereundefined undefinednothingundefined undefinedwasundefined undefinedmeasuredundefined. */
+/** The directions of each bucket of `edges`, all alike; null where nothing was measured. */
 export function weighAlike(stretches: readonly ValueSpan[], edges: Float64Array): (Weighed | null)[] {
   const weighed: (Weighed | null)[] = Array.from({ length: edges.length - 1 }, () => null);
   let bucket = 0;
@@ -62,13 +62,13 @@ export function weighAlike(stretches: readonly ValueSpan[], edges: Float64Array)
   return weighed;
 }
 
-/** undefinedTheundefined undefinedweighedundefined undefinedmeanundefined; undefinedNaNundefined undefinedbeyondundefined undefinedfloat64undefined, undefinedandundefined undefinedwhereundefined undefineddirectionsundefined undefinedcancelundefined undefinedoutundefined. undefinedOfundefined undefinedwhatundefined undefinedheldundefined undefinedforundefined undefinednoundefined undefinedtimeundefined undefineditundefined undefinedisundefined undefinedtheundefined undefinedlastundefined. */
+/** The weighed mean; NaN beyond float64, and where directions cancel out. Of what held for no time it is the last. */
 export function weighedMean(weighed: Weighed, isAngle: boolean): number {
   if (weighed.weight === 0) return weighed.last;
   return isAngle ? directionOf(weighed) : asNumber(weighed.sum / weighed.weight);
 }
 
-/** undefinedTheundefined undefinednumbersundefined undefinedtimesundefined undefinedtheundefined undefinedsecondsundefined undefinedforundefined undefinedwhichundefined undefinedtheyundefined undefinedheldundefined: undefinedofundefined undefinedbooleansundefined undefinedhowundefined undefinedlongundefined undefinedtheyundefined undefinedwereundefined undefinedtrueundefined. undefinedNaNundefined undefinedbeyondundefined undefinedfloat64undefined. */
+/** The numbers times the seconds for which they held: of booleans how long they were true. NaN beyond float64. */
 export function heldSum({ sum }: Weighed): number {
   return asNumber(sum / 1_000);
 }

@@ -21,43 +21,43 @@ interface FeedDeps {
   store: Pick<MeasurementStore, 'position' | 'recorded'>;
   cluster: Cluster;
   now: () => number;
-  /** undefinedTheundefined undefineddatabaseundefined undefineddidundefined undefinednotundefined undefinedanswerundefined; undefineditundefined undefinedisundefined undefinedaskedundefined undefinedagainundefined undefinedaundefined undefinedsecondundefined undefinedlaterundefined. */
+  /** The database did not answer; it is asked again a second later. */
   onError: (error: unknown) => void;
 }
 
-/** undefinedWhatundefined undefinedsomebodyundefined undefinedfollowsundefined. `undefineddeviceKeysundefined`: undefinedonlyundefined undefinedtheseundefined; undefinednullundefined: undefinedanyundefined. `undefinedacceptsundefined`: undefinedwhetherundefined undefineditundefined undefinedwantsundefined undefinedwhatundefined undefinedthisundefined undefineddeviceundefined undefinedsendsundefined. */
+/** What somebody follows. `deviceKeys`: only these; null: any. `accepts`: whether it wants what this device sends. */
 interface FeedSubscription {
   deviceKeys?: ReadonlySet<number> | null;
-  /** undefinedWhoseundefined `undefinedacceptsundefined` undefinedareundefined undefinedalikeundefined, undefinedbutundefined undefinedforundefined `undefineddeviceKeysundefined`, undefinedhaveundefined undefinedtheundefined undefinedsameundefined. */
+  /** Whose `accepts` are alike, but for `deviceKeys`, have the same. */
   audience?: string;
   accepts: (deviceKey: number) => boolean | Promise<boolean>;
-  /** undefinedAundefined undefinedcursorundefined undefinedofundefined undefinedanundefined undefinedeventundefined: undefinedbeginsundefined undefinedwithundefined undefinedeverythingundefined undefinedrecordedundefined undefinedsinceundefined. */
+  /** A cursor of an event: begins with everything recorded since. */
   after?: string | undefined;
-  /** undefinedLeftundefined undefinedoutundefined: undefineditundefined undefinedisundefined undefinedalwaysundefined undefineditsundefined undefinedturnundefined. */
+  /** Left out: it is always its turn. */
   turns?: Turns;
-  /** undefinedWhoseundefined undefinedmemoryundefined undefinedwhatundefined undefineditundefined undefinedreadsundefined undefinedaheadundefined undefinedisundefined; undefinedleftundefined undefinedoutundefined: undefinednobodyundefined'undefinedsundefined. */
+  /** Whose memory what it reads ahead is; left out: nobody's. */
   party?: Caller;
 }
 
-/** undefinedWhatundefined undefinedreadingundefined undefinedoneundefined undefinedbackundefined undefinedtakesundefined undefinedofundefined undefinedtheundefined undefinedprocessorundefined, undefinedmostundefined undefinedofundefined undefineditundefined undefinedforundefined undefinedtheundefined undefinedwayundefined undefinedbetweenundefined undefinedthreadsundefined. */
+/** What reading one back takes of the processor, most of it for the way between threads. */
 const READING_MS = 0.003;
 const ALWAYS: Turns = { next: async () => {}, spend: () => {} };
-/** undefinedOneundefined undefinedlookundefined undefinedatundefined undefinedtheundefined undefineddatabaseundefined undefinedservesundefined undefinedwhatundefined undefinedwasundefined undefinedrecordedundefined undefinedmeanwhileundefined. */
+/** One look at the database serves what was recorded meanwhile. */
 const SHORTEST_MS = 5;
-/** undefinedAundefined undefinedlookundefined undefinedthatundefined undefinedfindsundefined undefinednothingundefined, undefinedorundefined undefinedveryundefined undefinedmuchundefined, undefinedcanundefined undefinedwaitundefined: undefinedsoundefined undefinedmanyundefined undefinedtimesundefined undefinedasundefined undefinedlongundefined undefinedasundefined undefineditundefined undefinedtookundefined, undefinedbutundefined undefinednotundefined undefinedlongerundefined undefinedthanundefined undefinedthisundefined. */
+/** A look that finds nothing, or very much, can wait: so many times as long as it took, but not longer than this. */
 const RESTS = 10;
 const LONGEST_MS = 25;
-/** undefinedAfterundefined undefinedsoundefined undefinedlongundefined undefinedwhatundefined undefinedwasundefined undefinedrecordedundefined undefinedgoesundefined undefinedbeforeundefined undefinedtheundefined undefinednextundefined undefinedofundefined undefinedthoseundefined undefinedwhoundefined undefinedcomeundefined: undefinedaundefined undefinedthousandundefined undefinedofundefined undefinedoneundefined undefinedtokenundefined undefinedwouldundefined undefinedholdundefined undefineditundefined undefinedupundefined undefinedforundefined undefinedaundefined undefinedsecondundefined. */
+/** After so long what was recorded goes before the next of those who come: a thousand of one token would hold it up for a second. */
 const TAKES_IN_MS = 10;
 const TELL_OTHERS_MS = 10;
-/** undefinedOtherundefined undefinednodesundefined undefinedsayundefined undefinedwhenundefined undefinedtheyundefined undefinedrecordundefined; undefinedshouldundefined undefinedthatundefined undefinedbeundefined undefinedlostundefined, undefinedweundefined undefinedlookundefined undefinedanywayundefined. */
+/** Other nodes say when they record; should that be lost, we look anyway. */
 const LOOK_ANYWAY_MS = 1_000;
 const AFTER_FAILURE_MS = 1_000;
 
 /**
- * undefinedLiveundefined undefinedvaluesundefined (undefinedCONTRACTundefined undefined7undefined). undefinedTheundefined undefinedorderundefined undefinedofundefined undefinedcommitsundefined undefinedisundefined undefinedinundefined undefinedtheundefined undefineddatabaseundefined, undefinedsoundefined undefinedthatundefined undefinedisundefined undefinedwhatundefined undefinedisundefined undefinedfollowedundefined: undefinedoneundefined undefinedreaderundefined undefinedofundefined undefineditundefined undefinedforundefined
- * undefinedallundefined undefinedsubscribersundefined undefinedofundefined undefinedaundefined undefinednodeundefined, undefinedwokenundefined undefinedbyundefined undefinedwhatundefined undefinedisundefined undefinedrecordedundefined undefinedhereundefined undefinedandundefined undefinedelsewhereundefined. undefinedAundefined undefinedsubscriberundefined undefinedthatundefined undefinedcomesundefined undefinedbackundefined undefinedwithundefined undefinedaundefined undefinedcursorundefined
- * undefinedfirstundefined undefinedreadsundefined undefinedfromundefined undefinedthereundefined undefinedbyundefined undefineditselfundefined. undefinedNothingundefined undefinedisundefined undefinedmissedundefined undefinedwhateverundefined undefineddiesundefined undefinedmeanwhileundefined, undefinedandundefined undefinednothingundefined undefinedisundefined undefinedkeptundefined undefinedinundefined undefinedmemoryundefined undefinedforundefined undefineditundefined.
+ * Live values (CONTRACT 7). The order of commits is in the database, so that is what is followed: one reader of it for
+ * all subscribers of a node, woken by what is recorded here and elsewhere. A subscriber that comes back with a cursor
+ * first reads from there by itself. Nothing is missed whatever dies meanwhile, and nothing is kept in memory for it.
  */
 export class Feed {
   readonly #deps: FeedDeps;
@@ -65,15 +65,15 @@ export class Feed {
   readonly #reading = new SingleFlight<RecordedPage>();
   readonly #places = new PrefetchCredits();
   readonly #unread = new BacklogMemory();
-  /** undefinedThoseundefined undefinedwhoundefined undefinedhaveundefined undefinedcaughtundefined undefinedupundefined, undefinedasundefined undefinedfarundefined undefinedasundefined undefinedtheyundefined undefinedknowundefined. */
+  /** Those who have caught up, as far as they know. */
   readonly #joining = new Set<Follower>();
-  /** undefinedThoseundefined undefinedwhoundefined undefinedfollowundefined, undefinedbutundefined undefinedwereundefined undefinednotundefined undefinedtoldundefined undefinedyetundefined undefinedwhatundefined undefinedliesundefined undefinedbetweenundefined undefinedthemundefined undefinedandundefined undefinedwhereundefined undefineditundefined undefinedstoodundefined undefinedwhenundefined undefinedtheyundefined undefinedcameundefined: undefinedupundefined undefinedtoundefined undefinedthereundefined. */
+  /** Those who follow, but were not told yet what lies between them and where it stood when they came: up to there. */
   #entering = new RoundRobinQueue<{ follower: Follower; upTo: string | null }>();
-  /** undefinedEverythingundefined undefinedbeforeundefined undefineditundefined undefinedhasundefined undefinedbeenundefined undefinedhandedundefined undefinedoutundefined; undefinednullundefined: undefinednobodyundefined undefinedfollowsundefined. */
+  /** Everything before it has been handed out; null: nobody follows. */
   #position: string | null = null;
-  /** undefinedWhatundefined undefinedwasundefined undefinedbeingundefined undefinedhandedundefined undefinedoutundefined undefinedwhenundefined undefinedtheundefined undefineddatabaseundefined undefinedfailedundefined. */
+  /** What was being handed out when the database failed. */
   #begun: LogRange | null = null;
-  /** undefinedWhereundefined undefinedtheundefined undefinedorderundefined undefinedofundefined undefinedcommitsundefined undefinedstoodundefined undefinednotundefined undefinedlongundefined undefinedagoundefined, undefinedwhileundefined undefinednobodyundefined undefinedfollowsundefined. */
+  /** Where the order of commits stood not long ago, while nobody follows. */
   #lastKnown: string | null = null;
   #isDirty = true;
   readonly #looking: NodeJS.Timeout;
@@ -89,7 +89,7 @@ export class Feed {
     void this.#keepKnown();
   }
 
-  /** undefinedSomethingundefined undefinedwasundefined undefinedrecordedundefined undefinedonundefined undefinedthisundefined undefinednodeundefined: undefinedcallundefined undefinedafterundefined undefinedtheundefined undefinedcommitundefined. undefinedNeverundefined undefinedwaitsundefined. */
+  /** Something was recorded on this node: call after the commit. Never waits. */
   recorded(): void {
     this.#look();
     if (!this.#deps.cluster.shared || this.#telling) return;
@@ -101,8 +101,8 @@ export class Feed {
   }
 
   /**
-   * undefinedEndsundefined undefinedwhenundefined undefinedreturnedundefined; undefinedthrowsundefined undefinedOVERLOADEDundefined undefinedwhenundefined undefinedtooundefined undefinedmuchundefined undefinedisundefined undefinedleftundefined undefinedunreadundefined, undefinedCURSOR_EXPIREDundefined undefinedwhenundefined undefinedwhatundefined undefinedcameundefined undefinedafterundefined undefinedtheundefined undefinedcursorundefined undefinedisundefined
-   * undefinednoundefined undefinedlongerundefined undefinedkeptundefined, undefinedBAD_USER_INPUTundefined undefinedforundefined undefinedaundefined undefinedcursorundefined undefinedthatundefined undefinedisundefined undefinednoneundefined.
+   * Ends when returned; throws OVERLOADED when too much is left unread, CURSOR_EXPIRED when what came after the cursor is
+   * no longer kept, BAD_USER_INPUT for a cursor that is none.
    */
   async subscribe({
     deviceKeys = null,
@@ -112,7 +112,7 @@ export class Feed {
     turns = ALWAYS,
     party = NOBODY,
   }: FeedSubscription): Promise<LiveQueue<RecordedEvent>> {
-    // undefinedWhatundefined undefinedisundefined undefinedrecordedundefined undefinedfromundefined undefinedthisundefined undefinedmomentundefined undefinedonundefined: undefinedwhereundefined undefinedtheundefined undefinedorderundefined undefinedofundefined undefinedcommitsundefined undefinedstoodundefined undefinedaundefined undefinedlittleundefined undefinedearlierundefined undefinedisundefined undefinedknownundefined undefinedwithoutundefined undefinedwaitingundefined.
+    // What is recorded from this moment on: where the order of commits stood a little earlier is known without waiting.
     const isNew = after === undefined;
     const subscribedAt = earliestNow(this.#deps);
     const begin = async (cursor: FeedCursor): Promise<LiveQueue<RecordedEvent>> => {
@@ -122,7 +122,7 @@ export class Feed {
         deviceKeys,
         audience,
         accepts,
-        // undefinedThoseundefined undefinedwhoundefined undefinedcomeundefined undefinedatundefined undefinedonceundefined undefinedreadundefined undefinedtheundefined undefinedsameundefined undefinedpagesundefined.
+        // Those who come at once read the same pages.
         read: (query) =>
           this.#reading.of(JSON.stringify(query), async () => {
             const page = await this.#read(query);
@@ -136,7 +136,7 @@ export class Feed {
         join: (ready) => this.#join(ready),
         leave: (gone) => this.#leave(gone),
       });
-      // undefinedSoundefined undefinedthatundefined undefinedaundefined undefinedcursorundefined undefinedthatundefined undefinedhasundefined undefinedexpiredundefined undefinedisundefined undefinedtoldundefined undefinedatundefined undefinedonceundefined.
+      // So that a cursor that has expired is told at once.
       await follower.begin(isNew);
       return follower;
     };
@@ -146,18 +146,18 @@ export class Feed {
       return await begin({ after: known, between: null });
     } catch (error) {
       if (!isExpiry(error)) throw error;
-      // undefinedWhatundefined undefinedwasundefined undefinedknownundefined undefinedisundefined undefinedofundefined undefinedbeforeundefined undefinedaundefined undefinedfailoverundefined, undefinedandundefined undefinednothingundefined undefinedwasundefined undefinedrecordedundefined undefinedsinceundefined.
+      // What was known is of before a failover, and nothing was recorded since.
       if (this.#lastKnown === known) this.#lastKnown = null;
       return begin({ after: await this.#deps.store.position(), between: null });
     }
   }
 
-  /** undefinedEndsundefined undefinedlookingundefined undefinedwhereundefined undefinedtheundefined undefinedorderundefined undefinedofundefined undefinedcommitsundefined undefinedstandsundefined. */
+  /** Ends looking where the order of commits stands. */
   stop(): void {
     clearInterval(this.#looking);
   }
 
-  /** undefinedAundefined undefinedpositionundefined undefinedthatundefined undefinedisundefined undefinedatundefined undefinedmostundefined undefinedaboutundefined undefinedaundefined undefinedsecondundefined undefinedoldundefined. */
+  /** A position that is at most about a second old. */
   #known(): string | Promise<string> {
     return this.#position ?? this.#lastKnown ?? this.#deps.store.position();
   }
@@ -165,7 +165,7 @@ export class Feed {
   async #keepKnown(): Promise<void> {
     if (this.#position !== null || !(this.#isDirty || this.#deps.cluster.shared || this.#lastKnown === null)) return;
     this.#isDirty = false;
-    // undefinedWhoeverundefined undefinedsubscribesundefined undefinedmeanwhileundefined, undefinedorundefined undefinedwhileundefined undefinedtheundefined undefineddatabaseundefined undefinedisundefined undefinedawayundefined, undefinedasksundefined undefinedforundefined undefineditundefined.
+    // Whoever subscribes meanwhile, or while the database is away, asks for it.
     this.#lastKnown = await this.#deps.store.position().catch(() => null);
   }
 
@@ -188,7 +188,7 @@ export class Feed {
   #start(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    // undefinedOfundefined undefinednobodyundefined'undefinedsundefined undefinedshareundefined, undefinedwhoeverundefined undefineditundefined undefinedwasundefined undefinedthatundefined undefinedcameundefined undefinedfirstundefined.
+    // Of nobody's share, whoever it was that came first.
     void runAs(NOBODY, () => this.#run()).finally(() => {
       this.#isRunning = false;
       if (this.#joining.size > 0) this.#start();
@@ -207,18 +207,18 @@ export class Feed {
     this.#wake();
   }
 
-  /** undefinedUntilundefined undefinednobodyundefined undefinedfollowsundefined undefinedanyundefined undefinedmoreundefined. */
+  /** Until nobody follows any more. */
   async #run(): Promise<void> {
     while (this.#followers.size > 0 || this.#joining.size > 0) {
       this.#awake = false;
       const began = performance.now();
       try {
-        // undefinedWhoundefined undefinedhasundefined undefinedcaughtundefined undefinedupundefined undefinedbeforeundefined undefinedthisundefined undefinedlookundefined: undefinedwhatundefined undefinedothersundefined undefinedreadundefined undefinedbyundefined undefinedthemselvesundefined undefinedmeanwhileundefined undefinedmayundefined undefinedlieundefined undefinedbeyondundefined undefineditundefined. undefinedOneundefined undefinedthatundefined undefinedgoesundefined undefinedonundefined
-        // undefinedwhereundefined undefineditundefined undefinedhasundefined undefinedfailedundefined undefinedisundefined undefinedolderundefined undefinedthanundefined undefinedallundefined undefinedwhoundefined undefinedhaveundefined undefinedcomeundefined undefinedsinceundefined.
+        // Who has caught up before this look: what others read by themselves meanwhile may lie beyond it. One that goes on
+        // where it has failed is older than all who have come since.
         const goesOn = this.#begun !== null;
         const ready = goesOn ? [] : [...this.#joining];
         const found = await this.#handOut();
-        // undefinedItsundefined undefinedendundefined undefinedisundefined undefinedwhereundefined undefineditundefined undefinedwasundefined: undefinedwhatundefined undefinedcameundefined undefinedsinceundefined undefinedliesundefined undefinedbehindundefined undefinedthatundefined.
+        // Its end is where it was: what came since lies behind that.
         if (goesOn) this.#awake = true;
         await this.#takeIn(ready);
         const isBusy = this.#isTakingIn || (found > 0 && found < MANY_READINGS);
@@ -229,18 +229,18 @@ export class Feed {
         if (isExpiry(error)) this.#failAll(error);
         else this.#deps.onError(error);
         await pause(AFTER_FAILURE_MS);
-        // undefinedWhatundefined undefinedwasundefined undefinedtoundefined undefinedbeundefined undefinedhandedundefined undefinedoutundefined undefinedstillundefined undefinedisundefined, undefinedthoughundefined undefinednobodyundefined undefinedmayundefined undefinedrecordundefined undefinedanythingundefined undefinedforundefined undefinedhoursundefined.
+        // What was to be handed out still is, though nobody may record anything for hours.
         this.#awake = true;
       }
       if (!this.#awake && !this.#isTakingIn) await this.#sleep();
     }
     this.#lastKnown = this.#position;
     this.#forgetPosition();
-    // undefinedAllundefined undefinedofundefined undefinedthemundefined undefinedareundefined undefinedgoneundefined.
+    // All of them are gone.
     this.#entering = new RoundRobinQueue();
   }
 
-  /** undefinedWhatundefined undefinedwasundefined undefinedcommittedundefined undefinedsinceundefined undefinedtheundefined undefinedlastundefined undefinedlookundefined, undefinedtoundefined undefinedallundefined undefinedwhoundefined undefinedfollowundefined: undefinedsoundefined undefinedmanyundefined undefinedreadingsundefined. */
+  /** What was committed since the last look, to all who follow: so many readings. */
   async #handOut(): Promise<number> {
     if (this.#followers.size === 0) this.#forgetPosition();
     this.#position ??= await this.#deps.store.position();
@@ -261,15 +261,15 @@ export class Feed {
   }
 
   /**
-   * undefinedThoseundefined undefinedwhoundefined undefinedhaveundefined undefinedcaughtundefined undefinedupundefined undefinedfollowundefined undefinedfromundefined undefinedhereundefined undefinedonundefined; undefinedsomeundefined undefinedofundefined undefinedthemundefined, undefinedofundefined undefinedeachundefined undefinedtokenundefined undefinedinundefined undefineditsundefined undefinedturnundefined, undefinedareundefined undefinedtoldundefined undefinedwhatundefined undefinedliesundefined undefinedbeforeundefined undefinedthatundefined,
-   * undefinedofundefined undefinedwhichundefined undefinedthereundefined undefinedisundefined undefinednoundefined undefinedmoreundefined undefinedtheundefined undefinedlongerundefined undefinedtheundefined undefinedothersundefined undefinedwaitundefined undefinedforundefined undefineditundefined. undefinedEachundefined undefinedmayundefined undefinednameundefined undefinedaundefined undefinedthousandundefined undefineddevicesundefined.
+   * Those who have caught up follow from here on; some of them, of each token in its turn, are told what lies before that,
+   * of which there is no more the longer the others wait for it. Each may name a thousand devices.
    */
   async #takeIn(ready: readonly Follower[]): Promise<void> {
     const slices = new Slices(NOBODY);
     for (const follower of ready) {
       if (slices.isOver) await slices.next();
       this.#joining.delete(follower);
-      // undefinedGoneundefined undefinedmeanwhileundefined.
+      // Gone meanwhile.
       if (follower.ended) continue;
       follower.hold();
       this.#followers.add(follower);
@@ -284,7 +284,7 @@ export class Feed {
       const deviceKeys = follower.deviceKeys && [...follower.deviceKeys];
       const told: Told = {
         accepts: (deviceKey) => follower.accepts(deviceKey),
-        // undefinedOneundefined undefinedreaderundefined, undefinedonceundefined.
+        // One reader, once.
         isAwaited: false,
         offer: (event) => follower.catchUp(event),
       };

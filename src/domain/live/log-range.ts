@@ -4,50 +4,50 @@ import type { Follower } from './live-follower.ts';
 import { type RecordedEvent, toEvents } from './recorded-event.ts';
 import type { RecordedPage, RecordedPlace, RecordedQuery } from '../ports/store.ts';
 
-/** undefinedOfundefined undefinedtheundefined undefinedorderundefined undefinedofundefined undefinedcommitsundefined, undefinedandundefined undefinedhowundefined undefinedfarundefined undefineditundefined undefinedwasundefined undefinedtoldundefined: undefinedwhoeverundefined undefinedgoesundefined undefinedonundefined undefinedwithundefined undefineditundefined undefinedtellsundefined undefinednothingundefined undefinedagainundefined. */
+/** Of the order of commits, and how far it was told: whoever goes on with it tells nothing again. */
 export interface LogRange {
   after: string;
-  /** undefinednullundefined: undefineduntilundefined undefinednowundefined, undefinedandundefined undefinednotundefined undefinedreadundefined undefinedyetundefined. */
+  /** null: until now, and not read yet. */
   upTo: string | null;
-  /** undefinednullundefined: undefinedofundefined undefinedanyundefined. */
+  /** null: of any. */
   deviceKeys: number[] | null;
-  /** undefinedBehindundefined undefinedwhatundefined undefinedwasundefined undefinedreadundefined; undefinednullundefined: undefinednothingundefined undefinedwasundefined. */
+  /** Behind what was read; null: nothing was. */
   place: RecordedPlace | null;
-  /** undefinedReadundefined undefinedandundefined undefinednotundefined undefinedtoldundefined undefinedyetundefined. */
+  /** Read and not told yet. */
   ahead: RecordedEvent[];
   isComplete: boolean;
-  /** undefinedReadingsundefined. */
+  /** Readings. */
   count: number;
 }
 
-/** undefinedWhoundefined undefinedisundefined undefinedtoldundefined undefinedofundefined undefinedanundefined undefinedeventundefined. */
+/** Who is told of an event. */
 export type Told = Pick<Follower, 'accepts' | 'isAwaited' | 'offer'>;
 
 const PAGE_READINGS = 2_000;
-/** undefinedInundefined undefinedoneundefined undefinedpageundefined, undefinedorundefined undefinedlookundefined. */
+/** In one page, or look. */
 export const MANY_READINGS = 40;
-/** undefinedWhereundefined undefinedthereundefined undefinedareundefined undefinedmanyundefined, undefinedthoseundefined undefinedofundefined undefinedoneundefined undefineddeviceundefined undefinedcomeundefined undefinedasundefined undefinedoneundefined undefinedeventundefined undefinedwhenundefined undefinedtheyundefined undefinedwereundefined undefinedrecordedundefined undefinedsoundefined undefinedcloseundefined undefinedtogetherundefined. */
+/** Where there are many, those of one device come as one event when they were recorded so close together. */
 const TOGETHER_MS = 100;
-/** undefinedWhoundefined undefinedwatchesundefined undefinedtheundefined undefinedstatusundefined undefinedofundefined undefineddevicesundefined undefinedknowsundefined undefinedthemundefined undefinedwithoutundefined undefinedlookingundefined: undefinedthenundefined undefinedtheundefined undefinednextundefined undefinedoneundefined undefinedisundefined undefinedaskedundefined undefinedaheadundefined, undefinedtooundefined. */
+/** Who watches the status of devices knows them without looking: then the next one is asked ahead, too. */
 const ASKED_AHEAD = 2;
 
-/** undefinedNothingundefined undefinedofundefined undefineditundefined undefinedisundefined undefinedtoldundefined undefinedyetundefined. */
+/** Nothing of it is told yet. */
 export function newStretch(after: string, upTo: string | null, deviceKeys: number[] | null): LogRange {
   return { after, upTo, deviceKeys, place: null, ahead: [], isComplete: false, count: 0 };
 }
 
-/** undefinedWhatundefined undefinedofundefined undefinedtheundefined undefinedstretchundefined undefinedwasundefined undefinednotundefined undefinedtoldundefined undefinedyetundefined: undefineditsundefined undefinedendundefined, undefinedandundefined undefinedsoundefined undefinedmanyundefined undefinedreadingsundefined. undefinedCalledundefined undefinedagainundefined undefinedafterundefined undefinedaundefined undefinedfailureundefined undefineditundefined undefinedgoesundefined undefinedonundefined undefinedthereundefined. */
+/** What of the stretch was not told yet: its end, and so many readings. Called again after a failure it goes on there. */
 export async function tellStretch(
   stretch: LogRange,
   read: (query: RecordedQuery) => Promise<RecordedPage>,
   of: (deviceKey: number) => Iterable<Iterable<Told>>,
 ): Promise<{ upTo: string | null; count: number }> {
-  // undefinedTwoundefined undefinedthousandundefined undefinedeventsundefined undefinedforundefined undefinedeightundefined undefinedthousandundefined undefinedwhoundefined undefinedfollowundefined undefinedareundefined undefined16undefined undefinedmillionundefined undefinedtimesundefined undefinedoneundefined undefinedforundefined undefinedoneundefined.
+  // Two thousand events for eight thousand who follow are 16 million times one for one.
   const slices = new Slices(NOBODY);
   for (;;) {
     for (let event = stretch.ahead[0]; event !== undefined; event = stretch.ahead[0]) {
       const wanting: Iterable<Told>[] = [];
-      // undefinedAskedundefined undefinedbeforeundefined undefinedanybodyundefined undefinedisundefined undefinedtoldundefined: undefinedtheundefined undefineddatabaseundefined undefinedmayundefined undefinedfailundefined undefinedmeanwhileundefined.
+      // Asked before anybody is told: the database may fail meanwhile.
       for (const audience of of(event.deviceKey)) {
         const accepted = anyOf(audience)?.accepts(event.deviceKey) ?? false;
         if (typeof accepted === 'boolean' ? accepted : await accepted) wanting.push(audience);
@@ -65,7 +65,7 @@ export async function tellStretch(
     const page: RecordedPage = await read({ after, upTo, place, deviceKeys, limit: PAGE_READINGS });
     const apartMs = page.readings.length < MANY_READINGS ? undefined : TOGETHER_MS;
     const events = toEvents(page, after, { apartMs });
-    // undefinedWhoundefined undefineddoesundefined undefinednotundefined undefinedknowundefined undefinedaundefined undefineddeviceundefined undefinedlooksundefined undefineditundefined undefinedupundefined: undefinedthoseundefined undefinedofundefined undefinedaundefined undefinedpageundefined undefinedatundefined undefinedonceundefined, undefinedandundefined undefinednotundefined undefinedoneundefined undefinedafterundefined undefinedtheundefined undefinedotherundefined.
+    // Who does not know a device looks it up: those of a page at once, and not one after the other.
     const devices = new Set(events.map(({ deviceKey }) => deviceKey));
     await Promise.all([...devices].map((deviceKey) => askAhead(of(deviceKey), deviceKey)));
     stretch.upTo = page.upTo;
