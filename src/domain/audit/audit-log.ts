@@ -12,22 +12,22 @@ import { uuidV7 } from '../text/uuid.ts';
 import { AUDITED } from './audited-operations.ts';
 import { AuditedDatabase, OperationTrail } from './audited-database.ts';
 
-/** Of each workspace, and of the installation; the oldest make room. */
+/** Maximum entries per workspace, and for the installation; the oldest are deleted. */
 export const MAX_AUDIT_ENTRIES = 20_000;
 const NEXT_LOG = 'select min(workspace_id) as log from audit_entry where workspace_id > ?';
 const ENTRIES = { table: 'audit_entry', key: 'id', atOnce: 1_000 };
-/** So many new entries later it is looked whether the oldest have to make room. */
+/** Number of new entries after which the oldest are checked for deletion. */
 const ROOM_FOR = 100;
-/** Where few of them are looked for, so many entries are gone through in one piece. */
+/** Maximum entries visited per piece of work, for filters that match few. */
 const LOOKED_AT_ONCE = 2_000;
-/** The token of what the server does by itself. */
+/** Token id of entries that the server makes itself. */
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 const NEWEST_FIRST = { id: 'desc' } as const;
 const MAX_COUNTED = 10_000;
-/** No mutation has such a long name, and what looks for one goes through it letter by letter. */
+/** Maximum length of an operation in a filter: longer than any mutation's name, and compared letter by letter. */
 const LONGER_THAN_ANY = 100;
 
-/** Which entries of a log; what is left out does not narrow. Times in ms UTC, start inclusive, end exclusive. */
+/** A filter of a log's entries; absent conditions do not narrow. Times in ms UTC, start inclusive, end exclusive. */
 interface AuditFilter {
   from?: number | null | undefined;
   to?: number | null | undefined;
@@ -35,7 +35,7 @@ interface AuditFilter {
   operation?: string | null | undefined;
 }
 
-/** Of ids. */
+/** A range of ids. */
 interface Stretch {
   $lt?: string;
   $gte: string;
@@ -46,13 +46,13 @@ interface AuditLogDeps {
   now: () => number;
 }
 
-/** Who changed what, when: the administrative mutations that were done (see `audited-operations`). */
+/** The log of who changed what, when: every administrative mutation that succeeded (see `audited-operations`). */
 export class AuditLog {
-  /** For the services of administration: see `AuditedDatabase`. */
+  /** The database for services of administration: see `AuditedDatabase`. */
   readonly database: AuditedDatabase;
   readonly #bare: Database;
   readonly #now: () => number;
-  /** How many entries each log ('': the installation's) got since that was looked at. */
+  /** Number of entries per log ('': the installation's) since its last check. */
   readonly #added = new LruMap<string, number>({ most: MAX_COUNTED });
 
   constructor({ database, now }: AuditLogDeps) {
@@ -62,9 +62,9 @@ export class AuditLog {
   }
 
   /**
-   * Carries out a mutation; when it succeeds it has its entry, in the transaction of its first change. One that changes
-   * nothing of the catalogue (`deleteMeasurements`, `replayCalls`) gets it before the answer, also when it could not go on
-   * to its end: what it has changed by then stays.
+   * Runs a mutation and writes its entry, in the transaction of its first change. A mutation without changes to the
+   * catalogue (`deleteMeasurements`, `replayCalls`) gets its entry before the answer, also when it ends early: its
+   * changes so far stay.
    */
   async run<T>(
     operation: string,
@@ -80,18 +80,18 @@ export class AuditLog {
         if (!trail.settled) await this.database.tell(trail);
         return result;
       } catch (error) {
-        // Why it could not go on is what matters to who asked.
+        // Report the error that ended the mutation, not one of the log.
         if (trail.hasChanged && !trail.settled) await this.database.tell(trail).catch(() => {});
         throw error;
       } finally {
-        // What it left running must not bring along an entry of something that was refused.
+        // Work left running by a rejected mutation must not bring an entry along.
         trail.settled = true;
         for (const log of trail.toldIn) await this.#makeRoom(log, access);
       }
     });
   }
 
-  /** What a sweep has deleted; nobody asked for it but the operator's setting. */
+  /** Writes the entry of a sweep, which the operator's setting started. */
   async tellSwept({ workspaceId, deviceIds, ...facts }: SweptHistory): Promise<void> {
     const at = this.#now();
     await this.#bare.write(async (em) => {
@@ -111,7 +111,9 @@ export class AuditLog {
     await this.#makeRoom(workspaceId, SERVER);
   }
 
-  /** Newest first, after the id `after`. `workspaceId` for its ADMINs; null: the installation's, for operators. */
+  /**
+   * Entries newest first, after the id `after`. `workspaceId` for its ADMINs; null: the installation's, for operators.
+   */
   async list(
     access: Access,
     workspaceId: string | null,
@@ -121,7 +123,7 @@ export class AuditLog {
   ): Promise<Page<AuditEntry>> {
     const where = readable(access, workspaceId, filter);
     const found: AuditEntry[] = [];
-    // Where nothing narrows, the page is what comes first: no slice has to be looked for.
+    // Without conditions the first entries are the page: no slices needed.
     const isAll = Object.keys(where).every((name) => name === 'workspaceId');
     for await (const id of isAll ? [behind(after)] : this.#slices(workspaceId, after)) {
       const options = { orderBy: NEWEST_FIRST, limit: limit + 1 - found.length };
@@ -131,7 +133,7 @@ export class AuditLog {
     return pageOf(found, limit);
   }
 
-  /** How many entries all pages together hold. */
+  /** Number of entries on all pages together. */
   async count(access: Access, workspaceId: string | null, filter: AuditFilter): Promise<number> {
     const where = readable(access, workspaceId, filter);
     let count = 0;
@@ -140,7 +142,7 @@ export class AuditLog {
     return count;
   }
 
-  /** The ids of a log, newest first, behind one of them, slice by slice: on SQLite all of them were one piece. */
+  /** Ranges of a log's ids, newest first, behind `after`: on SQLite one query over all would block the event loop. */
   async *#slices(workspaceId: string | null, after: string | null): AsyncGenerator<Stretch> {
     const options = { orderBy: NEWEST_FIRST, offset: LOOKED_AT_ONCE - 1, limit: 1, fields: ['id'] } as const;
     for (let rest = behind(after); ;) {
@@ -152,11 +154,11 @@ export class AuditLog {
     }
   }
 
-  /** Forgets what is older than `before` (ms UTC), and the oldest of those that are too many; in small transactions. */
+  /** Deletes entries older than `before` (ms UTC), and the oldest beyond the maximum; in small transactions. */
   async forgetBefore(before: number, isStopping: () => boolean): Promise<void> {
     await deleteInSlices(this.#bare, { ...ENTRIES, where: 'at < ?', of: [before] });
     await this.#forgetOldest(null);
-    // One log after the other: to count all at once is one piece on SQLite.
+    // Count one log at a time: counting all at once would block the event loop on SQLite.
     for (let log = ''; ;) {
       const [next] = await this.#bare.read().execute<{ log: string | null }[]>(NEXT_LOG, [log]);
       if (next?.log == null || isStopping()) return;
@@ -166,12 +168,15 @@ export class AuditLog {
     }
   }
 
-  /** Who writes very many waits for it: until the next sweep there may come millions, which every list goes through. */
+  /**
+   * Deletes the oldest entries now and then, at the writer's expense: before the next sweep millions could come, which
+   * every list would go through.
+   */
   async #makeRoom(log: string | null, party: Caller): Promise<void> {
     const added = (this.#added.get(log ?? '') ?? 0) + 1;
     this.#added.set(log ?? '', added % ROOM_FOR);
     if (added < ROOM_FOR) return;
-    // The mutation is done; the sweep does what fails here.
+    // The mutation is done; the sweep catches up on a failure here.
     await this.#forgetOldest(log, party).catch(() => {});
   }
 
@@ -185,7 +190,7 @@ export class AuditLog {
   }
 }
 
-/** Ids that come after one, newest first; null: all. */
+/** The range of ids after one, newest first; null: all. */
 function behind(id: string | null): Stretch {
   return { ...(id === null ? {} : { $lt: id }), $gte: '' };
 }

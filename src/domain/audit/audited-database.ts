@@ -14,13 +14,13 @@ import { toldArguments } from './told-arguments.ts';
 
 const MAX_SUBJECTS = 20;
 
-/** A mutation under way: who does what, and whether its entry has been written or may no longer be. */
+/** A mutation in progress: its token and change, and whether its entry is written or no longer may be. */
 export class OperationTrail implements AuditTrail<Access> {
   readonly workspaceIds = new Set<string>();
   readonly granted = new Map<string, (present: Access) => void>();
   hasChanged = false;
   settled = false;
-  /** The logs in which it has its entry: of workspaces; null: of the installation. */
+  /** Logs that have its entry: of workspaces; null: of the installation. */
   toldIn: readonly (string | null)[] = [];
 
   constructor(
@@ -31,10 +31,10 @@ export class OperationTrail implements AuditTrail<Access> {
 }
 
 /**
- * The same database, whose first transaction of each operation under audit brings the operation's entry along: either
- * both are there or neither. What such an operation writes after that has no entry of its own. Until that transaction the
- * operation may have waited for its turn to write, or run a hundred examples of a decoder: what it was granted meanwhile
- * is asked for again there, and UNAUTHENTICATED is who lost the token, FORBIDDEN or NOT_FOUND who lost the right.
+ * The same database, whose first transaction of each audited operation also writes the operation's entry: both are
+ * stored or neither. Later writes of the operation have no entry of their own. Before that transaction the operation
+ * may have waited for its turn to write, or run a hundred examples of a decoder, so its rights are checked again there:
+ * UNAUTHENTICATED when the token is gone, FORBIDDEN or NOT_FOUND when the right is.
  */
 export class AuditedDatabase implements Database {
   readonly #bare: Database;
@@ -62,7 +62,7 @@ export class AuditedDatabase implements Database {
     if (!(trail instanceof OperationTrail)) return this.#bare.write(work, party);
     if (trail.settled) return this.#bare.write(work, trail.access);
     return this.#settle(trail, async (em) => {
-      // Before the work: it may be that token that it takes away.
+      // Check before the work, which may delete that very token.
       const present = await readAccess(em, { id: trail.access.tokenId }, this.#now());
       if (present === null) throw unauthenticated();
       const result = await work(em);
@@ -71,7 +71,10 @@ export class AuditedDatabase implements Database {
     });
   }
 
-  /** The entry alone, of an operation that has changed nothing here: what it did is done, whatever its token may by now. */
+  /**
+   * Writes the entry alone, of an operation that changed nothing here: its work is done, whatever its token may do by
+   * now.
+   */
   async tell(trail: OperationTrail): Promise<void> {
     await this.#settle(trail, async () => {});
   }
@@ -96,11 +99,11 @@ interface Facts {
   at: number;
 }
 
-/** Returns the logs they are in. */
+/** Inserts the entry into each log and returns the logs. */
 async function insertEntries(em: EntityManager, trail: OperationTrail, facts: Facts): Promise<(string | null)[]> {
   const { operation, access, workspaceIds } = trail;
   const ofInstallation = AUDITED[operation] === 'installation' || workspaceIds.size === 0;
-  // What one mutation changed in several workspaces is told to none of them in full: the rest is another's.
+  // A mutation that changed several workspaces is told to none of them in full: the rest belongs to others.
   const shared = !ofInstallation && workspaceIds.size > 1;
   const logs = ofInstallation ? [null] : [...workspaceIds];
   for (const workspaceId of logs)
@@ -119,7 +122,7 @@ async function insertEntries(em: EntityManager, trail: OperationTrail, facts: Fa
   return logs;
 }
 
-/** The ids of what the work returned: an entity, or a list of them. */
+/** The ids of the work's result: an entity, or a list of them. */
 function subjectsOf(result: unknown): string[] {
   const rows = Array.isArray(result) ? result.slice(0, MAX_SUBJECTS) : [result];
   return rows.map((row) => (row as { id?: unknown } | null | undefined)?.id).filter((id) => typeof id === 'string');

@@ -1,7 +1,7 @@
 /**
- * Every mutation: where the audit log tells of it. `workspace`: in the workspaces that it changed something of;
- * `installation`: to operators, as it is about users or workspaces themselves. null: it changes nothing of how things
- * are set up. What has no row is told in the workspace; a test finds it missing here.
+ * Every mutation and its audit log. `workspace`: those of the workspaces it changed; `installation`: the operators',
+ * for users and workspaces themselves. null: no entry, as it changes no setup. A mutation without a row is told in the
+ * workspace; a test reports it.
  */
 export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | null>> = {
   createWorkspace: 'installation',
@@ -10,12 +10,12 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   updateUser: 'installation',
   deleteUser: 'installation',
   changePassword: 'installation',
-  // The token it makes is in `viewer.tokens`; one entry for each sign-in would push out the others.
+  // The token it makes is in `viewer.tokens`; an entry per sign-in would push out the others.
   signIn: null,
   renameWorkspace: 'workspace',
   setMember: 'workspace',
   removeMember: 'workspace',
-  // A PERSONAL one is of no workspace, and so told to operators.
+  // A PERSONAL token belongs to no workspace: its entry goes to operators.
   createToken: 'workspace',
   updateToken: 'workspace',
   revokeToken: 'workspace',
@@ -50,7 +50,7 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   testDecoder: null,
 };
 
-/** Arguments that are told as they are, under this name wherever they stand. */
+/** Arguments that are logged as they are, under this name at any depth. */
 export const TOLD: ReadonlySet<string> = new Set(
   (
     'id ids productId deviceId workspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
@@ -60,7 +60,7 @@ export const TOLD: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Arguments of which the size is told: long, or of others' making, and perhaps with a secret inside. */
+/** Arguments that are logged by size alone: long or foreign content, perhaps with a secret inside. */
 export const SIZED: ReadonlySet<string> = new Set([
   'source',
   'decoder',
@@ -73,5 +73,5 @@ export const SIZED: ReadonlySet<string> = new Set([
   'webhookAnswer',
 ]);
 
-/** Arguments of which it is told only that they were there; so is every one that stands in no list. */
+/** Arguments that are logged by presence alone, as are all without a list. */
 export const HIDDEN: ReadonlySet<string> = new Set(['password', 'currentPassword', 'newPassword']);

@@ -2,7 +2,7 @@ import { SIZED, TOLD } from './audited-operations.ts';
 
 const MAX_ITEMS = 20;
 const MAX_TEXT = 100;
-/** Of all lists and objects together. */
+/** Maximum values in all lists and objects together. */
 const MAX_LEAVES = 60;
 
 /** The arguments of a mutation as the audit log keeps them: JSON text of a few kilobytes at most, without secrets. */

@@ -6,17 +6,17 @@ import { type Keeps, keptFrom } from '../ingest-cache/keeps.ts';
 import type { MeasurementStore, Piece } from '../ports/store.ts';
 import type { Plan, Plans } from './plans.ts';
 
-/** So long nothing is taken of a device whose plan was changed for one that keeps less. */
+/** Grace period before a plan that keeps less applies to a device's old values. */
 const GRACE_MS = 7 * 86_400_000;
 
-/** What a change of plan takes of a device's history. */
+/** Loss of a device's history by a change of plan. */
 export interface HistoryLoss {
   plan: string;
-  /** How long it keeps history; null: for ever. */
+  /** Days for which the plan keeps history; null: for ever. */
   retentionDays: number | null;
-  /** Values that go, at most: a few that are stored together with younger ones may stay longer. */
+  /** Maximum values that are lost: a few that are stored together with younger ones may stay longer. */
   measurements: number;
-  /** When they go at the earliest, in ms UTC; null: nothing does. */
+  /** Earliest deletion, in ms UTC; null: nothing is lost. */
   goesAt: number | null;
 }
 
@@ -27,7 +27,10 @@ interface HistoryAtRiskDeps {
   now: () => number;
 }
 
-/** Counts what a plan that keeps less would take of a device, and keeps it from being taken for seven days (CONTRACT 1). */
+/**
+ * Counts the values that a device would lose by a plan that keeps less, and delays their deletion by seven days
+ * (CONTRACT 1).
+ */
 export class HistoryAtRisk {
   readonly #deps: HistoryAtRiskDeps;
 
@@ -35,7 +38,7 @@ export class HistoryAtRisk {
     this.#deps = deps;
   }
 
-  /** What the plan would take of the device. `piece`: in whose turns that is counted. */
+  /** The loss if the device changed to the plan; `piece` schedules the counting. */
   async byPlan(device: Device, plan: Plan, piece: Piece): Promise<HistoryLoss> {
     const { database, store, plans, now } = this.#deps;
     const keeps = plans.keeps(plan.slug);
@@ -50,7 +53,7 @@ export class HistoryAtRisk {
     return { plan: slug, retentionDays, measurements, goesAt: measurements === 0 ? null : now() + GRACE_MS };
   }
 
-  /** In the transaction of the change: history that was kept under one plan is under another from now on. */
+  /** Starts or ends the grace period, in the transaction of the change. */
   async changesPlan(em: EntityManager, deviceKey: number, from: string, to: string): Promise<void> {
     await em.execute('delete from retention_grace where device_key = ?', [deviceKey], 'run');
     if (!this.#keepsLess(from, to)) return;
@@ -65,7 +68,7 @@ export class HistoryAtRisk {
   }
 }
 
-/** CONFLICT saying how much of the history goes, when any does. */
+/** CONFLICT with the number of values that would be lost, if there are any. */
 export function requireConfirmation({ plan, retentionDays, measurements, goesAt }: HistoryLoss): void {
   if (goesAt === null) return;
   const values = measurements === 1 ? '1 value' : `${measurements} values`;
@@ -77,7 +80,7 @@ export function requireConfirmation({ plan, retentionDays, measurements, goesAt 
   );
 }
 
-/** How many values were measured before a time in ms UTC, without the newest of each field, which no sweep takes. */
+/** Number of values measured before a time in ms UTC, without the newest of each field, which no sweep deletes. */
 export async function countBefore(
   store: Pick<MeasurementStore, 'latest' | 'remove'>,
   { deviceKey, fieldKeys }: { deviceKey: number; fieldKeys: number[] },

@@ -30,9 +30,9 @@ const ALLOWANCES: Record<PlanSlug, { name: string; deviceAllowance: number | nul
 /** The slug of the plan of devices for which none was chosen. */
 export const DEFAULT_PLAN = 'free';
 
-/** The plans of this installation, as its operator has set how long they keep history. */
+/** The plans of this installation, with the retention that its operator has set. */
 export class Plans {
-  /** In the order of `PLAN_SLUGS`. */
+  /** All plans in the order of `PLAN_SLUGS`. */
   readonly all: readonly Plan[];
 
   constructor(retentionDays: RetentionDays) {
@@ -51,7 +51,7 @@ export class Plans {
     return plan;
   }
 
-  /** How long devices of the plan keep their history; null: for ever. */
+  /** Retention of the plan's devices; null: for ever. */
   keeps(slug: string): Keeps | null {
     const days = this.all.find((plan) => plan.slug === slug)?.retentionDays ?? null;
     return days === null ? null : { plan: slug, days };
@@ -59,8 +59,8 @@ export class Plans {
 }
 
 /**
- * PLAN_LIMIT, naming a plan that would do, when `wanted` devices in all are more than the plan covers. How many the
- * workspace has is said to tokens that cover all of it (`wholeWorkspace`), and to no others.
+ * PLAN_LIMIT, naming a plan that would do, when `wanted` devices in all are more than the plan covers. The number the
+ * workspace has is told only to tokens that cover all of it (`wholeWorkspace`).
  */
 export function requireAllowance(plan: Plan, wanted: number, wholeWorkspace: boolean): void {
   const { slug, deviceAllowance } = plan;

@@ -6,14 +6,14 @@ import type { MeasurementStore } from '../ports/store.ts';
 import { countBefore } from './history-at-risk.ts';
 import type { Plans } from './plans.ts';
 
-/** No index has all of a plan: on SQLite the event loop goes through so many devices for a page of it. */
+/** Devices per page. No index covers a plan alone, so on SQLite a page may visit this many on the event loop. */
 const KEYS_A_PAGE = 4_000;
 const PAGE =
   'select d."key", d.id, d.workspace_id as "workspaceId", d.product_key as "productKey" from device d ' +
   'left join retention_grace g on g.device_key = d."key" where d.plan = ? and d."key" > ? and d."key" <= ? ' +
   'and (g.until is null or g.until <= ?) order by d."key"';
 const FIELDS = 'select "key" from field where product_key = ? order by "key"';
-/** One after the other: it may be the database then, or a place in it where nothing can be read. */
+/** Maximum failures in a row before a sweep gives up: then the database is at fault, or one of its pages. */
 const MAX_FAILURES = 3;
 const MAX_SUBJECTS = 20;
 
@@ -24,12 +24,12 @@ interface DeviceRow {
   productKey: number;
 }
 
-/** What a sweep has deleted of the devices of one plan in a workspace. */
+/** Values that a sweep deleted from the devices of one plan in a workspace. */
 export interface SweptHistory {
   workspaceId: string;
   plan: string;
   retentionDays: number;
-  /** Older values were deleted, in ms UTC. */
+  /** Time before which values were deleted, in ms UTC. */
   before: number;
   devices: number;
   measurements: number;
@@ -43,17 +43,17 @@ interface SweepRetentionDeps {
   plans: Plans;
   /** ms UTC. */
   now: () => number;
-  /** A device was left out until the next time. */
+  /** Called for a device that is left out until the next sweep. */
   onLeftOut: (error: unknown, deviceKey: number) => void;
-  /** Something was deleted: told for each workspace and plan, also when the sweep could not go on to its end. */
+  /** Called for each workspace and plan that lost values, also when the sweep ended early. */
   onSwept: (swept: SweptHistory) => Promise<void>;
 }
 
 /**
- * Forgets measurements that are older than the plan of their device keeps them (CONTRACT 1), where the operator has set
- * that, plan by plan, in the store's small slices; of a device that came to its plan a short while ago nothing yet. The newest value of each field
- * stays. A device whose old values are written again and again, faster than they can be removed, holds up no other, nor does
- * one of which something cannot be read.
+ * Deletes measurements that are older than the plan of their device keeps them (CONTRACT 1), where the operator has set
+ * a retention: plan by plan, in the store's small slices, and nothing of devices within their grace period. The newest
+ * value of each field stays. A device whose old values are rewritten faster than they can be removed, or that cannot be
+ * read, does not hold up the others.
  */
 export async function sweepRetention(deps: SweepRetentionDeps, isStopping: () => boolean): Promise<void> {
   for (const { slug } of deps.plans.all) {

@@ -8,24 +8,23 @@ export type Dialect = 'sqlite' | 'postgres';
 /** The catalogue (everything that MikroORM keeps: products, devices, tokens, …) as units of work. */
 export interface Database {
   readonly dialect: Dialect;
-  /** What the works have that go on in it at the same time. */
+  /** Divides time among the transactions in progress. */
   readonly time: SharedTime;
-  /** A fresh EntityManager for reading. Never start a transaction on it: that is what `write` is for. */
+  /** A fresh EntityManager for reading. Never start a transaction on it: use `write`. */
   read(): EntityManager;
   /**
-   * Runs `work` in one transaction and commits it. Inside, use the EntityManager it is given and no other: on SQLite
-   * another one would wait for this transaction, and this transaction for it. Few go on at a time, fairly by `party`.
+   * Runs `work` in one transaction and commits it. Inside, use the given EntityManager and no other: on SQLite another
+   * one would wait for this transaction, and this transaction for it. Few run at a time, scheduled fairly by `party`.
    */
   write<T>(work: (em: EntityManager) => Promise<T>, party?: Caller): Promise<T>;
 }
 
 /**
- * SQLite has one writer at a time. Whoever writes outside the store (the catalogue's units of work) takes a turn first,
- * so that nobody ever waits inside SQLite with the event loop stopped. On PostgreSQL there are four, which leaves
- * connections to who reads. Whoever holds a turn must not wait for the store: it answers only when the turn has been
- * given back.
+ * Places for writers. SQLite has one writer at a time: units of work outside the store take a turn first, so that none
+ * ever waits inside SQLite with the event loop stopped. PostgreSQL has four, which leaves connections to readers. A
+ * turn's holder must not wait for the store: the store answers only after the turn was given back.
  */
 export interface WriteTurns {
-  /** Resolves with the function that gives the turn back; fairly by `party`, without one as the server itself. */
+  /** Resolves with the function that gives the turn back; scheduled fairly by `party`, or as the server itself. */
   take(party?: Caller): Promise<() => void>;
 }

@@ -1,11 +1,11 @@
 import type { FieldType, Meant } from '../entities/field.ts';
 
-/** How the values of a bucket become one (CONTRACT 7). */
+/** Ways to aggregate the values of a bucket (CONTRACT 7). */
 export const AGGREGATIONS = ['AVG', 'TIME_AVG', 'MIN', 'MAX', 'SUM', 'COUNT', 'FIRST', 'LAST', 'DIFFERENCE'] as const;
 /** One of `AGGREGATIONS`. */
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
-/** What stands for a bucket in which nothing was measured (CONTRACT 7). */
+/** Ways to fill a bucket without values (CONTRACT 7). */
 export const GAP_FILLS = ['NONE', 'NULL', 'PREVIOUS', 'LINEAR'] as const;
 /** One of `GAP_FILLS`. */
 export type GapFill = (typeof GAP_FILLS)[number];
@@ -16,15 +16,15 @@ export interface Moment {
   value: number | string;
 }
 
-/** A way to look at the values of a range. `heldTo`: the newest value holds no longer than to that time, in ms UTC. */
+/** A view of the values of a range. `heldTo`: end of the time for which the newest value holds, in ms UTC. */
 export type SeriesView =
   /** The values themselves, the oldest `limit` of them. */
   | { kind: 'raw'; limit: number }
-  /** Of numbers: the values themselves if they are at most `maxPoints`, else as many that keep the shape. */
+  /** Numbers only: the values themselves if they are at most `maxPoints`, else that many points that keep the shape. */
   | { kind: 'shape'; maxPoints: number }
   /**
-   * One value for each bucket; bucket i begins at `edges[i]` and ends before `edges[i + 1]`, the first holds `from`, the
-   * last the end. `rawUpTo`: the values themselves if there are no more than so many.
+   * One value per bucket; bucket i begins at `edges[i]` and ends before `edges[i + 1]`, the first holds `from`, the
+   * last the end. `rawUpTo`: maximum values for which the values themselves are returned instead.
    */
   | {
       kind: 'buckets';
@@ -34,7 +34,7 @@ export type SeriesView =
       rawUpTo: number;
       heldTo?: number | undefined;
     }
-  /** `steps` false: nobody asks for the difference, nor for what a fall was taken for. */
+  /** Statistics of the range; `steps` false: without the difference and the falls. */
   | { kind: 'statistics'; steps?: boolean | undefined; heldTo?: number | undefined };
 
 /** One field of one device from `from` (inclusive) to `to` (exclusive), in ms UTC, seen in one or several ways. */
@@ -46,24 +46,24 @@ export interface SeriesRequest extends Meant {
   wasBoolean?: boolean | undefined;
   from: number;
   to: number;
-  /** Of texts, how many characters each view brings at most. */
+  /** Maximum characters per view, for texts. */
   maxCharacters: number;
   views: SeriesView[];
 }
 
-/** Points in time order; `timestamps` in ms UTC (of buckets: their begin), in `values` NaN or null for no value. */
+/** Points in time order; `timestamps` in ms UTC (the begin of a bucket), in `values` NaN or null for no value. */
 export interface PointsAnswer {
   timestamps: Float64Array;
   values: Float64Array | (number | string | null)[];
-  /** They are buckets. */
+  /** True for buckets. */
   bucketed: boolean;
-  /** How many values the range has, shown or not. */
+  /** Number of values in the range, shown or not. */
   total: number;
-  /** A limit cut off what is later. */
+  /** True when a limit cut off later values. */
   truncated: boolean;
 }
 
-/** How many falls of the range were taken for what (CONTRACT 7, Meaning). */
+/** Number of falls in the range by their interpretation (CONTRACT 7, Meaning). */
 export interface Falls {
   noise: number;
   gaps: number;
@@ -71,7 +71,7 @@ export interface Falls {
   restarts: number;
 }
 
-/** The range summed up; min to difference null where there are no numbers or a sum is beyond float64. */
+/** Summary of the range; min to difference null where there are no numbers or a sum is beyond float64. */
 export interface StatisticsAnswer {
   count: number;
   min: number | null;
@@ -83,14 +83,14 @@ export interface StatisticsAnswer {
   first: Moment | null;
   last: Moment | null;
   difference: number | null;
-  /** Of a GAUGE or COUNTER. */
+  /** Falls of a GAUGE or COUNTER. */
   falls: Falls | null;
 }
 
-/** What a view brings: statistics for statistics, points else. */
+/** Answer to one view: statistics, or points. */
 export type ViewAnswer = PointsAnswer | StatisticsAnswer;
 
-/** What a request brings: the last value before `from`, and one answer for each view, in order. */
+/** Answer to a request: the last value before `from`, and one answer per view, in order. */
 export interface SeriesAnswer {
   before: Moment | null;
   views: ViewAnswer[];

@@ -1,7 +1,7 @@
 import { badInput, notFound } from '../../errors.ts';
 import type { CallQuery, CallRow, CallStatus, MeasurementStore } from '../ports/store.ts';
 
-/** Which calls: those that fit all that is given, every one in the log when nothing is. Times in milliseconds. */
+/** A filter of calls: all given conditions must hold; without any it matches the whole log. Times in milliseconds. */
 export interface ReplayQuery {
   callIds?: string[] | null | undefined;
   /** Receipt time, inclusive / exclusive. */
@@ -12,13 +12,13 @@ export interface ReplayQuery {
   dryRun?: boolean | null | undefined;
 }
 
-/** Each may have half a megabyte, and lies in memory until its turn comes. */
+/** Calls per page: each may have half a megabyte, and stays in memory until it is replayed. */
 const PAGE = 10;
 const MAX_CALL_IDS = 1_000;
 
 /**
- * The calls, oldest first and page by page; none received after `received`: the active decoder has had those. Of those that
- * are named the ones that are forgotten meanwhile are left out.
+ * The calls, oldest first and page by page, without those received after `received`, which the active decoder has run.
+ * Named calls that were deleted meanwhile are left out.
  */
 export async function* replayPages(
   store: MeasurementStore,
@@ -59,7 +59,7 @@ export async function* replayPages(
   }
 }
 
-/** The ids of those that are asked for, in their order; NOT_FOUND when one of the given ones is no call of the product. */
+/** The ids of the matching calls, in their order; NOT_FOUND when a given one is no call of the product. */
 async function namedCalls(
   store: MeasurementStore,
   productKey: number,
@@ -71,7 +71,7 @@ async function namedCalls(
   for (const id of [...new Set(callIds.map((given) => given.toLowerCase()))].sort()) {
     const row = id.includes('\0') ? null : await store.call(productKey, id);
     if (row === null) throw notFound('call', id);
-    // Not the calls themselves: a thousand may have half a gigabyte.
+    // Keep ids instead of calls: a thousand calls may have half a gigabyte.
     if (isAsked(row)) asked.push(id);
   }
   return asked;

@@ -43,34 +43,38 @@ interface ReplayDeps {
 }
 
 const AT_ONCE = 10;
-/** Of those that give so many entries together, or in the log so many characters, one: each is a long piece of work. */
+/** Entries per step, and characters of a logged run, above which calls are replayed one at a time. */
 const [MANY_ENTRIES, LONG_RUN] = [1_000, 65_536];
-/** Calls whose devices are changed all the time are run, and looked at, so often; devices are looked up so many at a time. */
+/** Maximum runs of calls whose devices keep changing, checks per run, and devices per look-up. */
 const [MOST_RUNS, MOST_LOOKS, LOOKED_UP_AT_ONCE] = [10, 3, 500];
-/** Replays of a token under way, of 16 mutations: each may take hours, and its others must not wait for so long. */
+/**
+ * Maximum replays per token, below its 16 mutations: each may take hours, and the token's others must not wait for
+ * them.
+ */
 const MOST_OF_TOKEN = 4;
-/** … and of a workspace: each keeps what its answer shows, and the calls in hand. */
+/** Maximum replays per workspace: each keeps its results and the calls in hand in memory. */
 const MOST_OF_WORKSPACE = 8;
-/** What a call takes of the event loop, and what storing some takes of the database and of those who store beside it. */
+/** Price of a call on the event loop, and of storing some on the database and those who store beside it. */
 const CALL_MS = 0.15;
 const COMMITS_MS = 0.5;
-/** What was made of each entry, and said of it. */
+/** Price of an entry. */
 const ENTRY_MS = 0.005;
-/** Decoders run in processes of their own: the event loop is free meanwhile, the processor is not. */
+/** Share of a decoder's time that counts: it runs in a process of its own, but on the same processor. */
 const DECODING_COUNTS = 0.5;
 const MAX_RESULTS = 1_000;
 const MAX_RESULT_CHARACTERS = 8_000_000;
-/** Of so many products it is remembered why their last replay ended early. */
+/** Maximum products whose last early end is remembered. */
 const MAX_ENDED_EARLY = 1_000;
-/** Of all results, beyond the first: an answer is put together in one go, for this many in less than 0.1 s. */
+/** Maximum entries of all results, beyond the first: the answer is put together in one piece. */
 const MAX_RESULT_ENTRIES = 6_000;
 
 /**
  * Runs logged calls through the active decoder and stores the result under their original receipt time (CONTRACT 5):
- * oldest first, page by page, so that memory stays bounded. The keys of measurements make it idempotent; what the run before
- * stored and the new one does not say goes (`ReplayedValues`). `measurements` in decoders shows what is stored at the time of the replay.
- * Each call's outcome in the log is rewritten, and told to `webhookCalled`. A few calls at a time, in turns with others
- * (CONTRACT 7, shares). Needs CONFIGURE, from the first commit to the last.
+ * oldest first, page by page, so that memory stays bounded. The keys of measurements make it idempotent; values that
+ * the run before stored and the new one does not give are removed (`ReplayedValues`). `measurements` in decoders shows
+ * the values stored at the time of the replay. Each call's outcome in the log is rewritten, and published to
+ * `webhookCalled`. A few calls at a time, scheduled with others (CONTRACT 7, shares). Needs CONFIGURE, from the first
+ * commit to the last.
  */
 export class Replay {
   readonly #deps: ReplayDeps;
@@ -83,9 +87,9 @@ export class Replay {
   }
 
   /**
-   * CONFLICT while another replay of the product is running on this node, OVERLOADED while four of the token are, or eight
-   * of the workspace. When it ends early, what it has done so far is in the details; so it does when its token is revoked or
-   * may not CONFIGURE the product any more.
+   * CONFLICT while another replay of the product runs on this node, OVERLOADED while four of the token do, or eight of
+   * the workspace. Ends early when its token is revoked or may not CONFIGURE the product any more. The details of an
+   * early end hold its counts so far.
    */
   async replayCalls(access: Access, productId: string, query: ReplayQuery): Promise<ReplayResult> {
     const product = await visibleProduct(this.#deps.ingestCache, access, productId, 'CONFIGURE');
@@ -131,14 +135,14 @@ export class Replay {
     return new AppError(known.code, known.message, { details, cause: known.cause });
   }
 
-  /** Of the replay of the product that runs on this node, or ended early as the last one; null: neither. */
+  /** Progress of the product's replay that runs on this node, or of its last one if that ended early; null: neither. */
   async progress(access: Access, productId: string): Promise<ReplayProgress | null> {
     const product = await visibleProduct(this.#deps.ingestCache, access, productId, 'READ');
     const progress = this.#running.get(product.id)?.progress ?? this.#endedEarly.get(product.id);
     return progress === undefined ? null : { ...progress };
   }
 
-  /** Replays under way end after the calls in hand. */
+  /** Ends replays in progress after the calls in hand. */
   stop(): void {
     this.#stopped = true;
   }
@@ -157,7 +161,7 @@ export class Replay {
     for await (const page of replayPages(store, product.key, query, received)) {
       for (let at = 0; at < page.length;) {
         await turns.next();
-        // Fields, devices and decoder as they are now: a replay may take minutes.
+        // Read the product again: its fields, devices and decoder may change while a replay runs.
         const current = await ingestCache.product(product.id);
         if (current === null) throw notFound('product', product.id);
         const isLong = (page[at]!.run?.length ?? 0) > LONG_RUN;
@@ -183,7 +187,7 @@ export class Replay {
           entries += run.entries.length;
           const fits = characters <= MAX_RESULT_CHARACTERS && entries <= MAX_RESULT_ENTRIES;
           if (results.length >= MAX_RESULTS || (!fits && results.length > 0)) continue;
-          // Parsing eight outputs of a megabyte takes a tenth of a second.
+          // Yield first: parsing several outputs of a megabyte in one piece takes too long.
           await afterLong(run.output);
           results.push({ call: new LoggedCall(call), run: toDecoderRun(run) });
         }
@@ -195,9 +199,9 @@ export class Replay {
   }
 
   /**
-   * Runs a few calls side by side, then stores what they gave, in their order. Where a device or field that they would
-   * write to is gone by then, they run again as the product is now: what is stored for one that was absorbed may be
-   * nowhere, and the log would say that it is there.
+   * Runs a few calls side by side, then stores their values, in order. When a device or field they write to is gone by
+   * then, runs them again with the present product: a write to an absorbed device would be lost, although the log said
+   * it was stored.
    */
   async #run(product: ProductInfo, calls: CallRow[], storing: Storing): Promise<Replayed[]> {
     let current: ProductInfo | null = product;
@@ -210,7 +214,7 @@ export class Replay {
     throw changed();
   }
 
-  /** null: a device or field is gone. */
+  /** Runs and stores the calls; null: a device or field is gone. */
   async #runOnce(
     product: ProductInfo,
     calls: CallRow[],
@@ -229,7 +233,7 @@ export class Replay {
       const decoderVersion = outcome.run === null ? null : (product.decoder?.version ?? null);
       const after = { ...call, status, decoderVersion, run: loggedRun(outcome) };
       if (outcome.run?.error === null) after.stored = knownAfter(call, outcome, step.retained[at]!);
-      // Of a cut body nothing new is known: the log keeps what it says of the live call.
+      // A cut body reveals nothing new: keep the log of the live call.
       const rewritten = isDry || call.bodyTruncated ? call : after;
       replayed.push({ call: rewritten, outcome, run, isUnknown: call.stored === null });
     }
@@ -244,7 +248,7 @@ export class Replay {
     const requireAll = async (): Promise<void> => {
       await requireRight();
       for (let looks = 0; ingestCache.hasChanged(product, seen); looks += 1) {
-        // What is changed all the time keeps nobody who waits in the same line: it has its turn again.
+        // Give up instead of checking for ever: the run starts again behind the others in the queue.
         if (looks === MOST_LOOKS) throw changed();
         const { revision } = ingestCache;
         if (!(await this.#allThere(found))) throw gone;
@@ -262,7 +266,10 @@ export class Replay {
     return replayed;
   }
 
-  /** With the values in one commit, or where these are very many, knowing from the first on what either run says. */
+  /**
+   * Stores the values and outcomes in one commit; very many values in several, with a first that logs the values of
+   * either run.
+   */
   async #store(
     { batches, removals, shared }: ReplayStep,
     before: readonly CallRow[],
@@ -302,13 +309,13 @@ export class Replay {
   }
 }
 
-/** In whose turns a replay goes on, and whether it still may: rejects when not. */
+/** The scheduling of a replay, and the check of its right, which rejects once that is lost. */
 interface Asked {
   turns: Turns;
   requireRight: () => Promise<void>;
 }
 
-/** What a replay does with what its calls give. */
+/** The state that a replay's calls share when they are stored. */
 interface Storing extends Pick<Asked, 'requireRight'> {
   values: ReplayedValues;
   isDry: boolean;
@@ -318,11 +325,11 @@ interface Replayed {
   call: CallRow;
   outcome: CallOutcome;
   run: FinishedRun;
-  /** What it stored before was not known. */
+  /** True when the values it stored before were unknown. */
   isUnknown: boolean;
 }
 
-/** Without the texts of its request, which nothing changes. */
+/** The columns that a replay changes: not the texts of the request. */
 function outcomeColumns({ productKey, id, status, decoderVersion, run, stored }: CallRow): CallOutcomeColumns {
   return { productKey, id, status, decoderVersion, run, stored };
 }
@@ -338,7 +345,9 @@ function tooMany(whose: string, allowed: number): AppError {
 
 const NO_RUN: FinishedRun = { output: null, console: [], error: null, durationMs: 0, entries: [], answer: null };
 
-/** A decoder that looks at stored values must see those of the call before it. */
+/**
+ * Number of calls run side by side: one where the decoder reads stored values, as it must see those of the call before.
+ */
 function stepOf(product: ProductInfo): number {
   return product.decoder?.source.includes('measurements') ? 1 : AT_ONCE;
 }

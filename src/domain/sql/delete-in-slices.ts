@@ -4,32 +4,32 @@ import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { placeholders } from './long-columns.ts';
 import type { Caller } from '../../scheduling/caller.ts';
 
-/** Rows of one table, and how many of them go at once. */
+/** Rows of one table, and the number deleted per transaction. */
 interface Slices {
   table: string;
-  /** Tells them apart. */
+  /** The column that identifies a row. */
   key: string;
-  /** With one parameter for each value of `of`. */
+  /** A condition with one parameter per value of `of`. */
   where: string;
   of: readonly unknown[];
   atOnce: number;
 }
 
-/** What else is done with each slice. */
+/** Steps around each slice. */
 interface Around {
-  /** Before its transaction, which would keep a look-up waiting on SQLite. */
+  /** Runs before the transaction, which would block a look-up on SQLite. */
   before?: () => Promise<unknown>;
-  /** Within the transaction, first. */
+  /** Runs within the transaction, first. */
   hold?: (em: EntityManager) => Promise<unknown>;
-  /** Behind it, with what tells apart the rows that are gone. */
+  /** Runs after the commit, with the keys of the deleted rows. */
   after?: (keys: readonly unknown[]) => Promise<unknown>;
-  /** On whose account; the server's own without. */
+  /** The caller whose account pays; the server's own if left out. */
   party?: Caller | undefined;
 }
 
 /**
- * Deletes rows in short transactions: on SQLite what one statement deletes has the event loop until it is gone, and a
- * parent takes along all that it has in one.
+ * Deletes rows in short transactions: on SQLite one statement blocks the event loop until it is done, and deleting a
+ * parent also deletes all its children in one.
  */
 export async function deleteInSlices(
   database: Database,
@@ -49,7 +49,7 @@ export async function deleteInSlices(
       const some = [...of, ...keys];
       if (database.dialect === 'sqlite') await em.execute(`delete from ${table} where ${among}`, some, 'run');
       else {
-        // In the order in which others lock several.
+        // Lock in the order in which other transactions lock several rows.
         const held = `select ${key} from ${table} where ${among} order by ${key} for update`;
         await em.execute(`delete from ${table} where ${where} and ${key} in (${held})`, [...of, ...some], 'run');
       }

@@ -1,13 +1,13 @@
 import type { Dialect } from '../ports/database.ts';
 
-/** SQL for how many bytes a text or a JSON value takes, which is not read for that; null: nobody knows. */
+/** SQL for the stored bytes of a text or JSON value, found without reading it; null: unknown. */
 export function bytesSql(dialect: Dialect, column: string): string {
   if (dialect === 'sqlite') return `octet_length(${column})`;
-  // What is compressed may be a hundred times as long.
+  // Compressed values may be a hundred times as long as their size: report them as unknown.
   return `case when pg_column_compression(${column}) is null then pg_column_size(${column}) end`;
 }
 
-/** Rows that follow each other, so that those of one piece have so many bytes together; who has more is alone. */
+/** Splits rows, in their order, into pieces of at most `most` bytes; a larger row is a piece of its own. */
 export function inPieces<Row extends { bytes: number | null }>(rows: readonly Row[], most: number): Row[][] {
   const pieces: Row[][] = [];
   let room = 0;
@@ -23,12 +23,12 @@ export function inPieces<Row extends { bytes: number | null }>(rows: readonly Ro
   return pieces;
 }
 
-/** `?` for each of the values. */
+/** One `?` per value. */
 export function placeholders(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ');
 }
 
-/** JSON as a column gave it, as text: SQLite takes a column of JSON for one of numbers, and gives a bare one as that. */
+/** JSON of a column as text: SQLite takes a JSON column for a numeric one, and returns a bare number as a number. */
 export function jsonText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -2,13 +2,13 @@ import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../ports/database.ts';
 import { bytesSql, inPieces, jsonText, placeholders } from './long-columns.ts';
 
-/** What the longest takes is read at once, or several that are shorter. */
+/** Bytes read at once: those of the longest value, or several shorter ones. */
 const BYTES_AT_ONCE = 262_144;
 
-/** A column of JSON that is lazy: devices are read without it. */
+/** A lazy JSON column: reading a device does not read it. */
 export type LongColumn = 'metadata' | 'configuration';
 
-/** The devices that have such a value, by their keys, so that the values of one piece may be read at once. */
+/** Keys of the devices that have such a value, in pieces whose values may be read at once. */
 export async function longJsonPieces(
   em: EntityManager,
   dialect: Dialect,
@@ -31,7 +31,7 @@ export async function readLongJson(
   column: LongColumn,
   keys: readonly number[],
 ): Promise<Map<number, string>> {
-  // SQLite keeps JSON as text; of PostgreSQL the driver would parse it.
+  // SQLite keeps JSON as text; cast it on PostgreSQL, whose driver would parse it.
   const text = dialect === 'sqlite' ? column : `${column}::text`;
   const rows = await em.execute<{ key: number; value: unknown }[]>(
     `select "key", ${text} as value from device where ${column} is not null and "key" in (${placeholders(keys)})`,

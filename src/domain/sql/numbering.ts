@@ -1,4 +1,4 @@
-/** Numbers that tell objects from all others, each for as long as it lives. */
+/** Numbers objects: each keeps a number of its own for as long as it lives. */
 export function numbering(): (object: object) => number {
   const numbers = new WeakMap<object, number>();
   let last = 0;

@@ -4,7 +4,7 @@ export interface Page<T> {
   hasNextPage: boolean;
 }
 
-/** Of rows that were read with a limit of one more than the page holds, to know whether there is another page. */
+/** A page of rows that were read with a limit of one more than it holds, which tells whether another page follows. */
 export function pageOf<T>(rows: T[], limit: number): Page<T> {
   return { items: rows.slice(0, limit), hasNextPage: rows.length > limit };
 }

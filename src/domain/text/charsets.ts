@@ -2,13 +2,16 @@ import { isUtf8 } from 'node:buffer';
 
 const CHARSET = /;\s*charset\s*=\s*["']?([^\s"';,]+)/i;
 
-/** Stands for bytes that are no character of their charset, as half of a surrogate pair: no text with it is stored. */
+/**
+ * Replaces bytes that are no character of their charset with half of a surrogate pair: text that holds it is not
+ * stored.
+ */
 const NO_CHARACTER = '\udc00';
 
-/** Added to a byte that is not UTF-8: it becomes half of a surrogate pair, which no text may hold that is stored. */
+/** Added to a byte that is not UTF-8: gives half of a surrogate pair, which stored text may not hold. */
 export const REFUSED_BYTES = 0xdc00;
 
-/** Added to a byte that is not UTF-8: it becomes the character with its number. */
+/** Added to a byte that is not UTF-8: gives the character with its number. */
 export const BYTES_AS_CHARACTERS = 0;
 
 /** The charset that a content type declares, in lower case; null: none. ASCII is UTF-8. */
@@ -25,7 +28,7 @@ export interface CharsetDecoder {
   decode(bytes?: Uint8Array, options?: { stream: boolean }): string;
 }
 
-/** Reads text in that charset, in pieces if wanted; null: nobody knows it. What it cannot read becomes no character. */
+/** Reads text in that charset, in pieces if wanted; null: unknown charset. Bytes it cannot read become NO_CHARACTER. */
 export function decoderOf(charset: string): CharsetDecoder | null {
   const decoder = textDecoder(charset) ?? textDecoder(labelOf(charset));
   if (decoder === null) return null;
@@ -44,13 +47,13 @@ function textDecoder(label: string): InstanceType<typeof TextDecoder> | null {
   }
 }
 
-/** As the Encoding Standard spells it: others write `latin-1`, `utf16`, `iso8859_1`, `windows1252`. */
+/** The spelling of the Encoding Standard, for common others: `latin-1`, `utf16`, `iso8859_1`, `windows1252`. */
 function labelOf(charset: string): string {
   const plain = charset.replace(/[^a-z0-9]/g, '');
   return plain.replace(/^(utf|windows)(?=\d)/, '$1-').replace(/^iso8859/, 'iso-8859-');
 }
 
-/** Bytes as UTF-8; each that is none becomes the UTF-16 unit `odd` + its number. */
+/** Bytes as UTF-8; each byte that is not UTF-8 becomes the UTF-16 unit `odd` + its number. */
 export function utf8Text(bytes: Buffer, odd: number): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
   const units = new Uint16Array(bytes.length);
@@ -69,7 +72,7 @@ export function utf8Text(bytes: Buffer, odd: number): string {
   return Buffer.from(units.buffer, 0, count * 2).toString('utf16le');
 }
 
-/** UTF-8 in pieces that may end within a character; bytes that are none become half of a surrogate pair. */
+/** UTF-8 in pieces that may end within a character; bytes that are not UTF-8 become half of a surrogate pair. */
 export class Utf8Pieces {
   #rest: Buffer = Buffer.alloc(0);
 
@@ -80,13 +83,13 @@ export class Utf8Pieces {
     return utf8Text(bytes.subarray(0, end), REFUSED_BYTES);
   }
 
-  /** The beginning of a character that has not come whole. */
+  /** Text of an incomplete last character. */
   end(): string {
     return utf8Text(this.#rest, REFUSED_BYTES);
   }
 }
 
-/** How many bytes at the end begin a character of UTF-8 that goes on behind them. */
+/** Number of bytes at the end that begin an incomplete UTF-8 character. */
 function unfinishedIn(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back]!;
@@ -96,18 +99,18 @@ function unfinishedIn(bytes: Buffer): number {
   return 0;
 }
 
-/** How many bytes follow the first of a character; 0 for one that begins none. */
+/** Number of bytes that follow the first of a character; 0 when that byte begins none. */
 function followersOf(first: number): number {
   if (first < 0xc2 || first > 0xf4) return 0;
   return first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
 }
 
-/** How many bytes UTF-8 writes for a code point. */
+/** Number of bytes of a code point in UTF-8. */
 export function bytesOf(code: number): number {
   return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-/** The code point that UTF-8 writes there; -1: it writes none. */
+/** The code point whose UTF-8 begins there; -1: none does. */
 export function characterAt(bytes: ArrayLike<number>, at: number): number {
   const first = bytes[at]!;
   if (first < 0x80) return first;

@@ -9,7 +9,7 @@ export function describe(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value);
 }
 
-/** What kind of value it is, with its article. */
+/** The kind of a value, with its article. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -17,7 +17,7 @@ export function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `a${/^[aeiou]/.test(typeof value) ? 'n' : ''} ${typeof value}`;
 }
 
-/** A text as messages show it: its first 64 characters; what is none is shown by its number, as UTF-8 could not say it. */
+/** A text as messages show it: its first 64 characters; characters that UTF-8 cannot write are shown by number. */
 export function shown(text: string): string {
   return printable(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 }

@@ -1,8 +1,8 @@
 /**
- * The one rule by which names of devices are compared, at every door and in every look-up (CONTRACT 6): an EUI (16
- * hexadecimal digits) or a Particle core id (24) by what it means, however it is written (case, `-`, `:`, `.`, blanks,
- * `0x`): its digits in lower case; any other serial number exactly, as itself. Runs inside decoders, too, as text: it
- * uses its parameter and the language alone, no built-in that a decoder may have changed.
+ * The one rule by which device names are compared, at every door and in every look-up (CONTRACT 6). An EUI (16
+ * hexadecimal digits) or a Particle core id (24) is compared by its digits in lower case, however it is written (case,
+ * `-`, `:`, `.`, blanks, `0x`); any other serial number exactly. The source text also runs inside decoders: it uses its
+ * parameter and the language alone, no built-in that a decoder may have changed.
  */
 export function deviceIdentity(name: string): string {
   const { length } = name;
@@ -16,7 +16,7 @@ export function deviceIdentity(name: string): string {
   let at = 0;
   while (at < length && isBlank(name[at]!)) at += 1;
   if (name[at] === '0' && (name[at + 1] === 'x' || name[at + 1] === 'X')) at += 2;
-  // Nothing is copied of what is written as it is compared.
+  // Copy nothing of a name that is already written as it is compared.
   let [digits, count, isBare] = ['', 0, at === 0];
   for (; at < length; at += 1) {
     let character = name[at]!;
@@ -36,12 +36,12 @@ export function deviceIdentity(name: string): string {
   return isBare ? name : digits;
 }
 
-/** Whether it is the identity of an EUI or core id, which belongs to one device of a workspace. */
+/** True for the identity of an EUI or core id, which belongs to one device of a workspace. */
 export function isNetworkIdentity(identity: string): boolean {
   return /^(?:[0-9a-f]{16}|[0-9a-f]{24})$/.test(identity);
 }
 
-/** The digits of an EUI or core id, or of some bytes of one (`81-C0-DE`), in lower case; null: it is no such text. */
+/** The digits of an EUI or core id, or of a part of one (`81-C0-DE`), in lower case; null for other texts. */
 export function bareDigits(text: string): string | null {
   const identity = deviceIdentity(text);
   if (isNetworkIdentity(identity)) return identity;

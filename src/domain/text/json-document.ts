@@ -5,7 +5,8 @@ const MAX_DEPTH = 64;
 
 /** The JSON value itself, when both databases can keep it unchanged; else BAD_USER_INPUT naming the path of the mistake. */
 export function checkJsonDocument(value: unknown, path: string, maxBytes: number): unknown {
-  // First: looking at each of 70,000 parts of what is too long takes a while. Of what is no JSON there is no text.
+  // Check the length first: visiting every part of a document that is too long takes longer. `undefined` has no JSON
+  // text.
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '');
   if (bytes > maxBytes) throw badInput(`${path}: ${bytes} bytes as JSON, at most ${maxBytes} are allowed.`);
   checkNode(value, path, 0);

@@ -1,37 +1,37 @@
-/** Ways to a key: whoever is first to put it behind those before it. V8 takes a microsecond or two to learn each. */
+/** Maximum distinct key paths per text: a key with the keys before it in its object. V8 learns each one separately. */
 const MAX_WAYS = 12_000;
-/** In characters: a shorter text has not so many. */
+/** Texts of at most this many characters are not checked for paths: they cannot hold too many. */
 const SHORT = 65_536;
-/** A short one, closed again, nests no deeper. */
+/** Default maximum nesting; a short text cannot nest deeper and be closed again. */
 const MOST_LEVELS = SHORT / 2;
-/** By their hashes; at the bound an eighth of them meet in one place, and count as one. */
+/** Bits of the hash by which paths are told apart; at the bound an eighth of them collide and count as one. */
 const PLACES = 16;
 const known = new Uint8Array(1 << PLACES);
-/** Nobody outside knows which ways meet. */
+/** Random per process, so that colliding paths cannot be chosen from outside. */
 const FACTOR = Math.trunc(Math.random() * 2 ** 32) | 1;
 
-/** What texts of JSON may hold, for people. */
+/** The bound on keys, for messages. */
 export const MOST_KEYS = `at most ${MAX_WAYS} different keys, each order of them counted`;
 
-/** Objects and lists of what is looked through part by part: five for each of ten thousand entries. */
+/** Maximum objects and lists in a text that is checked part by part: five per entry of ten thousand. */
 export const MOST_NODES = 50_000;
 
-/** Beside its different keys. */
+/** Bounds on a JSON text besides that on its distinct keys. */
 export interface Bounds {
-  /** Of nesting. */
+  /** Maximum nesting. */
   levels?: number;
-  /** A long text that is a list may hold so many. */
+  /** Maximum entries of a long text that is a list. */
   entries?: number;
-  /** A long text may have so many objects and lists in all. */
+  /** Maximum objects and lists of a long text. */
   nodes?: number;
 }
 
-/** What `excessOf` says of a list of more entries than were asked for. */
+/** Answer of `excessOf` for a list with more entries than `entries`. */
 export const TOO_MANY_ENTRIES = 'has too many entries';
 
 /**
- * The value of a JSON text; undefined: it is none, or has what `excessOf` says of it. What is written as JSON again
- * overflows the stack at some depth.
+ * The value of a JSON text; undefined when it is not JSON or exceeds the bounds. The nesting bound also keeps
+ * `JSON.stringify` from overflowing the stack.
  */
 export function parseShallow(text: string, bounds: Bounds): unknown {
   if (excessOf(text, bounds) !== null) return undefined;
@@ -43,15 +43,15 @@ export function parseShallow(text: string, bounds: Bounds): unknown {
 }
 
 /**
- * What makes a JSON text too dear to be parsed, as the end of a sentence; null: nothing. Looked for on the text: parsing
- * goes as deep, and a megabyte of keys that are all different, or in different orders, takes 100 ms, of others 5.
+ * The reason why a JSON text is too expensive to parse, as the end of a sentence; null when it is not. Judges the text
+ * without parsing it: the parser recurses as deep as the text nests, and is slow for distinct keys or orders of keys.
  */
 export function excessOf(text: string, bounds: Bounds = {}): string | null {
   const { levels = MOST_LEVELS, entries = Infinity, nodes = Infinity } = bounds;
   const counts = text.length > SHORT;
   if (!counts && levels >= MOST_LEVELS) return null;
   if (counts) known.fill(0);
-  /** Of the objects and lists around: the way so far. */
+  /** Path hashes of the enclosing objects and lists. */
   const around: number[] = [];
   let [way, ways, depth, from, to] = [0, 0, 0, 0, 0];
   let [opened, commas, isList] = [0, 0, false];
@@ -86,32 +86,32 @@ export function excessOf(text: string, bounds: Bounds = {}): string | null {
   return null;
 }
 
-/** From there on a double has not each whole number. */
+/** The smallest number from which a double cannot hold every whole number. */
 const LONG_NUMBER = 2 ** 53;
 
-/** A number that may be another one in the text of JSON it was read from: 9007199254740993 is read as …992. */
+/** True for a number that may differ from its JSON text: 9007199254740993 is read as …992. */
 export function isLongNumber(value: unknown): boolean {
   return typeof value === 'number' && Number.isFinite(value) && Math.abs(value) >= LONG_NUMBER;
 }
 
-/** For `JSON.parse`: such a number becomes its text. */
+/** Reviver of `JSON.parse` that keeps such a number as its text. */
 export function keepLongNumbers(this: unknown, _key: string, value: unknown, context?: { source: string }): unknown {
   return isLongNumber(value) && context !== undefined ? context.source : value;
 }
 
-/** Where the text that begins there in a text of JSON ends: at its second quote. */
+/** Index of the closing quote of the JSON string that begins there. */
 function endOfText(text: string, from: number): number {
   let at = from + 1;
   for (; at < text.length && text.charCodeAt(at) !== 0x22; at += 1) if (text.charCodeAt(at) === 0x5c) at += 1;
   return at;
 }
 
-/** Of these what is worth reading so has a few: a piece of text is kept for each. */
+/** Maximum inner lists and objects of a text that `outermostOf` reduces. */
 const MOST_INSIDE = 100;
 
 /**
- * A text of JSON in which the lists and objects inside the outermost one are empty: cheap to parse, however deep they are.
- * '' where these are more than a hundred.
+ * The JSON text with the lists and objects inside the outermost one emptied: cheap to parse, however deep they are. ''
+ * when there are more than a hundred.
  */
 export function outermostOf(text: string): string {
   const kept: string[] = [];
@@ -129,12 +129,12 @@ export function outermostOf(text: string): string {
       depth -= 1;
     }
   }
-  // One that is not closed is no JSON; what is in it is left out all the same.
+  // An unclosed list or object is not JSON; leave its content out all the same.
   if (depth < 2) kept.push(text.slice(from));
   return kept.join('');
 }
 
-/** The hash of the way to the key that stands there in the text, behind those of its object before it. */
+/** The path hash of the key at that place, behind the path of the key before it in its object. */
 function wayTo(text: string, from: number, to: number, before: number): number {
   let hash = before + 1;
   for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), FACTOR);

@@ -1,9 +1,9 @@
-/** Longer names are nearest to none. */
+/** Maximum length of names compared by similarity. */
 const LONGEST = 64;
 
-/** Finds the name that was meant by one that is not there. */
+/** Finds the existing name that an unknown one was probably meant to be. */
 export class NameIndex {
-  /** In small letters; null: several have these. */
+  /** Names by their lower case; null: several share it. */
   readonly #folded = new Map<string, string | null>();
   readonly #letters: [letters: string, name: string][] = [];
 
@@ -15,12 +15,12 @@ export class NameIndex {
     }
   }
 
-  /** The only name that differs at most in capitals; null: there is none, or several. */
+  /** The only name that differs in case alone; null when there is none, or several. */
   inOtherCapitals(given: string): string | null {
     return this.#folded.get(given.toLowerCase()) ?? null;
   }
 
-  /** A name of the same letters and digits, whatever stands between them, else one a single slip away; null: none. */
+  /** A name of the same letters and digits, or else a single slip away; null when there is none. */
   nearest(given: string): string | null {
     if (given.length > LONGEST) return null;
     const wanted = lettersOf(given);
@@ -38,7 +38,7 @@ function lettersOf(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** One character more, less or another, or two in the other order; short names are too alike for that. */
+/** True for one character more, less or different, or two swapped; false for short names, which are too alike. */
 function isOneSlipAway(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1 || Math.min(a.length, b.length) < 4) return false;
   let from = 0;

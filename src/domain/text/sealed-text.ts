@@ -11,24 +11,24 @@ import {
 import { LruMap } from '../../scheduling/lru-map.ts';
 
 const MAC_BYTES = 16;
-/** Of a sealed text, in characters: a place in the order of commits names the transactions in progress, twice. */
+/** Maximum characters of a sealed text: a commit position names the transactions in progress, twice. */
 const MAX_TEXT = 16_384;
 const CIPHER = 'aes-256-ctr';
 
-/** As key objects: with plain bytes a seal takes 38 µs instead of 6. */
+/** Key objects: sealing with plain bytes is six times slower. */
 interface Keys {
   mac: KeyObject;
   text: KeyObject;
 }
 
-/** What was sealed lately: of each of 500 items the same may be asked 190 times, which took 0.8 s in one piece. In characters. */
+/** Cache of sealed texts, bounded in characters: one answer may ask for the same text of an item many times. */
 const MOST_SEALED = 1_048_576;
 const sealed = new LruMap<string, string>({
   most: MOST_SEALED,
   sizeOf: (text, content) => text.length + content.length,
 });
 
-/** Until the installation's own is read: a process alone needs no other. */
+/** Keys of this process, until those of the installation are read: a process alone needs no others. */
 let keys = derive(randomBytes(32).toString('hex'));
 
 function derive(secret: string): Keys {
@@ -43,8 +43,8 @@ export function sealWith(secret: string): void {
 }
 
 /**
- * Opaque text: it tells its reader nothing (cursors and ids hold keys that count what the whole installation has), the
- * same for the same content, and nobody else can make one. The MAC is the initial vector, as in RFC 5297.
+ * Opaque text: reveals nothing (cursors and ids hold keys that count rows of the whole installation), is equal for
+ * equal content, and cannot be forged. The MAC is the initial vector, as in RFC 5297.
  */
 export function seal(content: string): string {
   let text = sealed.get(content);
@@ -58,7 +58,7 @@ function sealedAnew(content: string): string {
   return Buffer.concat([mac, cipher.update(content, 'utf8'), cipher.final()]).toString('base64url');
 }
 
-/** What was sealed; null for anything else. */
+/** The sealed content; null for anything else. */
 export function unseal(text: string): string | null {
   if (text.length > MAX_TEXT || !/^[\w-]{22,}$/.test(text)) return null;
   const bytes = Buffer.from(text, 'base64url');

@@ -9,8 +9,8 @@ interface TextRule {
 }
 
 /**
- * The text itself, when it can be stored on both databases and keeps the rule; else BAD_USER_INPUT naming `path`.
- * Lengths count UTF-16 units.
+ * The text itself if both databases can store it and it keeps the rule; else BAD_USER_INPUT naming `path`. Lengths
+ * count UTF-16 units.
  */
 export function checkText(value: string, path: string, rule: TextRule): string {
   if (!rule.optional && value.trim() === '') throw badInput(`${path}: must not be empty.`);
@@ -25,13 +25,13 @@ export function checkOptionalText(value: string | null | undefined, path: string
   return value == null || value === '' ? null : checkText(value, path, rule);
 }
 
-/** PostgreSQL stores neither NUL nor half a character. */
+/** Rejects NUL and unpaired surrogates, which PostgreSQL cannot store. */
 export function checkStorable(value: string, path: string): void {
   if (value.includes('\0')) throw badInput(`${path}: must not hold a NUL character.`);
   if (!value.isWellFormed()) throw badInput(`${path}: holds half of a surrogate pair, which is no character.`);
 }
 
-/** How texts are compared without regard to case, on both databases alike: folded here, never by SQL. */
+/** Folds case for comparisons on both databases: in this process, never by SQL. */
 export function foldCase(text: string): string {
   return text.toLowerCase();
 }

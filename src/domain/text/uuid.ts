@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 
 const ID_BYTES = 10;
-/** Asking the system for each id costs more than the rest of it; none of these bytes is used twice. */
+/** Pool of random bytes: asking the system for each id would cost more than the rest. No byte is used twice. */
 const pool = Buffer.allocUnsafeSlow(ID_BYTES * 400);
 let used = pool.length;
 let lastMs = -1;
@@ -14,7 +14,7 @@ let counter = 0;
 export function uuidV7(ms: number = Date.now()): string {
   const random = randomId();
   if (ms === lastMs) counter += 1;
-  // Half of the range is left for counting up.
+  // Leave half of the range for counting up.
   else counter = random.readUInt32BE(0) >>> 1;
   lastMs = ms;
   const hex =

@@ -1,14 +1,14 @@
-/** No clock is exact: what is ahead by less is as good as now. */
+/** Tolerance for clocks: times ahead by less count as now. */
 const AHEAD_FROM_MS = 5_000;
 
-/** Values whose times lie ahead of the server's clock, and by how many seconds the latest of them does. */
+/** Values whose times lie ahead of the server's clock; `seconds`: the distance of the latest. */
 export interface Ahead {
   values: number;
   seconds: number;
   message: string;
 }
 
-/** What of the times lies ahead of `now`, in ms UTC; null: nothing. */
+/** The times that lie ahead of `now`, in ms UTC; null: none. */
 export function aheadOf(times: readonly number[], now: number): Ahead | null {
   let [values, latest] = [0, now];
   for (const time of times) {
@@ -19,13 +19,13 @@ export function aheadOf(times: readonly number[], now: number): Ahead | null {
   return values === 0 ? null : aheadBy(values, Math.round((latest - now) / 1_000));
 }
 
-/** The same of one time, as a sentence. */
+/** The notice about one time, as a sentence; null: not ahead. */
 export function aheadNotice(time: number, now: number): string | null {
   if (time <= now + AHEAD_FROM_MS) return null;
   return `The time is ${durationText(Math.round((time - now) / 1_000))} ahead of the server's clock.`;
 }
 
-/** The same of several parts of one request. */
+/** Sum over the parts of one request; null: none is ahead. */
 export function aheadOfAll(parts: readonly (Ahead | null | undefined)[]): Ahead | null {
   let [values, seconds] = [0, 0];
   for (const part of parts) {
@@ -35,7 +35,7 @@ export function aheadOfAll(parts: readonly (Ahead | null | undefined)[]): Ahead 
   return values === 0 ? null : aheadBy(values, seconds);
 }
 
-/** Such as "20 h 5 min". */
+/** A duration such as "20 h 5 min". */
 function durationText(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);

@@ -2,23 +2,26 @@ import { describe } from '../text/describe-value.ts';
 import { isoMs, readIso } from './iso-time.ts';
 import { EARLIEST_MS, type Likeness, likenessOf, MILLISECONDS_FROM } from './looks-like.ts';
 
-/** Where a time comes in: the record endpoint, a decoder's entries, a line of an import, or GraphQL, which has read it. */
+/**
+ * The door at which a time arrives: the record endpoint, a decoder's entries, a line of an import, or GraphQL, which
+ * has parsed it.
+ */
 type TimeDoor = 'record' | 'decoder' | 'import' | 'graphql';
 
-/** By what the times of a request are judged. */
+/** The door of a request and its latest allowed time. */
 export interface TimeBounds {
   door: TimeDoor;
-  /** In ms UTC: what is later is in the future. */
+  /** Latest time that is not in the future, in ms UTC. */
   latest: number;
 }
 
-/** Why a time is not taken, as the sender reads it. */
+/** Reason for rejecting a time, as the sender reads it. */
 interface RefusedTime {
   code: 'INVALID_TIMESTAMP' | 'TIMESTAMP_IN_FUTURE';
   message: string;
 }
 
-/** What the doors take, in the words of their messages. */
+/** Formats that each door accepts, as its messages name them. */
 const TAKES: Record<TimeDoor, string> = {
   record: 'Unix seconds (a number or a string of digits)',
   decoder: 'Unix seconds, an ISO 8601 text such as "2026-01-31T12:00:00Z", or a Date',
@@ -26,19 +29,19 @@ const TAKES: Record<TimeDoor, string> = {
   graphql: 'a DateTime',
 };
 
-/** Of a Date. */
+/** Latest time of a Date. */
 const LATEST_MS = 8.64e15;
 const NUMBER = /^\s*\d+(?:\.\d*)?\s*$/;
 /** Year, month and day in this order, and perhaps a time of day, though not as ISO 8601 writes them. */
 const UNPADDED = /^\s*(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ]+(\d{1,2}):(\d{1,2})(?::(\d{1,2}))?)?\s*$/i;
 const YEAR_LAST = /^\s*\d{1,2}([-/.])\d{1,2}\1\d{2}(?:\d{2})?(?!\d)/;
 const DECIMAL_COMMA = /^\s*\d+,\d+\s*$/;
-/** What stands where nothing is meant. */
+/** Texts that stand for no time. */
 const NOTHING = /^(?:now|null|none|undefined|nan)?$/i;
 
 /**
- * The moment of an entry's own time in ms UTC, or why it is not taken: THE judgement for every door (docs/times.md).
- * `timeZone` (IANA, null: UTC) is that of texts which name none. At `graphql` numbers are what a DateTime is in seconds.
+ * The time of an entry in ms UTC, or the reason for rejecting it: THE judgement for every door (docs/times.md).
+ * `timeZone` (IANA, null: UTC) applies to texts without a zone. At `graphql`, numbers are the seconds of a DateTime.
  */
 export function readTime(time: unknown, timeZone: string | null, bounds: TimeBounds): number | RefusedTime {
   if (typeof time === 'number') return readNumber(time, time, timeZone, bounds);
@@ -46,7 +49,7 @@ export function readTime(time: unknown, timeZone: string | null, bounds: TimeBou
   return NUMBER.test(time) ? readNumber(Number(time), time, timeZone, bounds) : readText(time, timeZone, bounds);
 }
 
-/** Whether it is an ISO 8601 text that names no zone. */
+/** True for an ISO 8601 text without a zone. */
 export function isZoneless(time: unknown): boolean {
   const read = typeof time === 'string' ? readIso(time) : null;
   return read !== null && 'ms' in read && read.isZoneless;
@@ -95,7 +98,7 @@ function readText(text: string, timeZone: string | null, bounds: TimeBounds): nu
   return outOfBounds(describe(text), ms, isDateOfSeconds ? hint : '');
 }
 
-/** What no door would read, and how it might be written instead. */
+/** Rejects a time in a format that no door accepts, with a hint how to write it. */
 function unreadable(time: unknown, door: TimeDoor, hint = hintOfText(time, door)): RefusedTime {
   return invalid(`must be ${TAKES[door]}, not ${describe(time)}.${hint}`);
 }
@@ -126,7 +129,7 @@ function hintOf(likeness: Likeness | null, door: TimeDoor): string {
   return likeness === null ? '' : ` It looks like ${toldOf(likeness, door)}`;
 }
 
-/** Behind "looks like". */
+/** The sentence behind "looks like". */
 function toldOf(likeness: Likeness | null, door: TimeDoor): string {
   if (likeness?.ms == null) return `${likeness?.name ?? 'no time'}; send ${TAKES[door]}.`;
   const { name, ms } = likeness;

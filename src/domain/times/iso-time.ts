@@ -2,21 +2,24 @@ import { ZoneOffsets } from './zone-offsets.ts';
 
 const EXTENDED =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(Z|UTC|GMT|[+\u2212-]\d\d(?::?\d\d)?)?)?$/i;
-/** Without dashes and colons; a date alone is a number like any other. */
+/** The basic format, without dashes and colons; a date alone would be a plain number. */
 const BASIC = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?\s*(Z|UTC|GMT|[+\u2212-]\d\d(?::?\d\d)?)?$/i;
-/** In characters: what is longer is no time. */
+/** Maximum characters of a time. */
 const LONGEST = 64;
 const DAY_MS = 86_400_000;
 /** The calendar repeats itself after 400 years; `Date.UTC` takes the years 0 to 99 for others. */
 const CYCLE = { years: 400, ms: 146_097 * DAY_MS };
 
-/** What an ISO 8601 text says, in ms UTC; `isZoneless`: it names no zone. `why`: the reason that there is no such moment. */
+/**
+ * The moment of an ISO 8601 text in ms UTC; `isZoneless`: it names no zone. `why`: the reason that no such moment
+ * exists.
+ */
 type IsoTime = { ms: number; isZoneless: boolean } | { why: string };
 
 /**
- * Reads an ISO 8601 date, or date and time, extended or basic; null: it is none. Without a zone it is in `timeZone` (IANA,
- * null: UTC). Digits behind the millisecond are cut off. A leap second (23:59:60 UTC at the end of a month) is the second
- * behind it, 24:00 the next day.
+ * Reads an ISO 8601 date, or date and time, extended or basic; null for other texts. Texts without a zone are in
+ * `timeZone` (IANA, null: UTC). Digits beyond the millisecond are dropped. A leap second (23:59:60 UTC at the end of a
+ * month) is the second after it, 24:00 the next day.
  */
 export function readIso(text: string, timeZone: string | null = null): IsoTime | null {
   const match = text.length > LONGEST ? null : (EXTENDED.exec(text.trim()) ?? BASIC.exec(text.trim()));
@@ -39,22 +42,22 @@ export function readIso(text: string, timeZone: string | null = null): IsoTime |
   return { ms, isZoneless: zone === undefined };
 }
 
-/** The same in ms UTC; null for what is no ISO 8601 text, or no moment that there is. */
+/** The moment in ms UTC; null for texts that are not ISO 8601 and for moments that do not exist. */
 export function isoMs(text: string, timeZone: string | null = null): number | null {
   const read = readIso(text, timeZone);
   return read !== null && 'ms' in read ? read.ms : null;
 }
 
 /**
- * The moment, in ms UTC, at which the clocks of a zone show what `wall` shows in UTC. Shown twice (in autumn): the first
- * time. Never shown (in spring): as if they had not been put forward, so that 02:30 is 03:30.
+ * The moment in ms UTC at which clocks of the zone show what `wall` shows in UTC. Of two such moments (autumn) the
+ * first; for a skipped one (spring) as if the clocks had not been put forward, so that 02:30 is 03:30.
  */
 export function zonedMs(wall: number, timeZone: string): number {
   const spans = ZoneOffsets.of(timeZone).spans(wall - DAY_MS, wall + DAY_MS);
   for (const [at, { start, offset }] of spans.entries()) {
     const ms = wall - offset;
     if (ms >= (spans[at + 1]?.start ?? Infinity)) continue;
-    // Behind the last moment of the span before, and yet not in this one.
+    // The time is skipped: after the end of the span before, yet not in this one.
     return ms < start ? wall - spans[at - 1]!.offset : ms;
   }
   return wall;
@@ -69,7 +72,7 @@ function daysOf(year: number, month: number): number {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
 }
 
-/** In ms; null: no zone is so far from UTC. */
+/** Offset in ms; null: beyond those of any zone. */
 function offsetOf(zone: string | undefined): number | null {
   if (zone === undefined || !/\d/.test(zone)) return 0;
   const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', ''))];

@@ -1,8 +1,8 @@
 import { isoMs, zonedMs } from './iso-time.ts';
 
-/** A clock that was never set shows a time before this, in ms UTC. */
+/** Earliest plausible time, in ms UTC: a clock shows an earlier one when it was never set. */
 export const EARLIEST_MS = Date.UTC(2000, 0, 1);
-/** From here on a number is no seconds: they would be after the year 5138. */
+/** From here on a number cannot be seconds: they would be after the year 5138. */
 export const MILLISECONDS_FROM = 1e11;
 const [MICROSECONDS_FROM, NANOSECONDS_FROM] = [1e14, 1e17];
 /** Day 0 of spreadsheets, as they count from March 1900 on. */
@@ -10,24 +10,26 @@ const SPREADSHEET_EPOCH = Date.UTC(1899, 11, 30);
 const NTP_EPOCH = Date.UTC(1900, 0, 1);
 const DOTNET_EPOCH = -62_135_596_800_000;
 const DAY_MS = 86_400_000;
-/** Nobody counts fewer seconds from 2000 on: what is less has counted from its start. */
+/** Smallest plausible count of seconds since 2000; a smaller number counts from the start of the device. */
 const COUNTED_FROM_2000 = Date.UTC(2010, 0, 1) - EARLIEST_MS;
 /** Ten years in seconds. */
 const LONGEST_UPTIME = 3.2e8;
 /** `yyyymmdd`, with the time of day in two, four or six digits. */
 const DIGITS = /^\s*(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?\s*$/;
 
-/** Which clock or notation a number may be of, and the moment that it then says, in ms UTC; null: none that is plausible. */
+/**
+ * Clock or notation that a number may come from, and the moment it then means, in ms UTC; null: none that is plausible.
+ */
 export interface Likeness {
   name: string;
   ms: number | null;
-  /** A date whose digits stand there: no epoch, however late it would be. */
+  /** True for a date written in digits: not an epoch, however late that would be. */
   isDate?: true;
 }
 
 /**
- * What a number may be that is no time in Unix seconds; null: nothing that is known. `text`: as it was sent. Plausible is
- * what lies between 2000 and `latest` (ms UTC); what calendars say is in `timeZone` (null: UTC).
+ * The likely origin of a number that is not Unix seconds; null: unknown. `text`: as it was sent. Plausible times lie
+ * between 2000 and `latest` (ms UTC); calendar notations are in `timeZone` (null: UTC).
  */
 export function likenessOf(number: number, text: string, latest: number, timeZone: string | null): Likeness | null {
   const isPlausible = (ms: number): boolean => ms >= EARLIEST_MS && ms <= latest;

@@ -1,19 +1,22 @@
 import { EARLIEST_MS } from './looks-like.ts';
 
-/** Further ahead of ours than this a network's time is wrong, and not worth losing the values for. */
+/**
+ * Maximum distance of a network's time ahead of the server's clock; further ahead it is wrong, which is no reason to
+ * lose the values.
+ */
 const MAX_AHEAD_MS = 86_400_000;
 
-/** What one message says of when it was received, each in ms UTC, in the order in which it counts; null: not said. */
+/** Receipt times that one message names, each in ms UTC, in order of preference; null: absent. */
 export interface NetworkTimes {
-  /** By the network server's own clock. */
+  /** Times of the network server's own clock. */
   server: (number | null)[];
-  /** By the clocks of gateways, which nobody may have set. */
+  /** Times of gateway clocks, which may never have been set. */
   gateways: (number | null)[];
 }
 
 /**
- * When a message was received, in ms UTC: by the network server's clock, or, where that is not said, by that of a gateway;
- * null: what is said does not lie between 2000 and a day ahead of `receivedAt`, which counts then.
+ * Receipt time of a message in ms UTC: by the network server's clock, else by that of a gateway; null: no named time
+ * lies between 2000 and a day ahead of `receivedAt`, which counts then.
  */
 export function networkTime({ server, gateways }: NetworkTimes, receivedAt: number): number | null {
   const isPlausible = (time: number | null): boolean =>

@@ -5,8 +5,8 @@ const LATEST_MS = 8.64e15;
 const NUMBER = /^\s*\d+(?:\.\d*)?\s*$/;
 
 /**
- * A bound of a range as exports take it (CONTRACT 8): ISO 8601 from 1970 on (a date alone is midnight; without a zone UTC),
- * or epoch seconds or milliseconds. In whole milliseconds; null: it is none of them.
+ * A bound of a range as exports take it (CONTRACT 8): ISO 8601 from 1970 on (a date alone is midnight; without a zone
+ * UTC), or epoch seconds or milliseconds. Returns whole milliseconds; null for other texts.
  */
 export function readRangeTime(text: string): number | null {
   const number = NUMBER.test(text) ? Number(text) : null;

@@ -2,14 +2,16 @@ import { badInput } from '../../errors.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
-/** No zone has changed twice within six days since 1970. */
+/** Step of the search for changes: no zone has changed twice within six days since 1970. */
 const STEP = 144 * HOUR;
-/** Nothing is measured before 1970, and rules further ahead than this are guesses: there the offset stays as it is. */
+/**
+ * Years with known offsets: measurements begin in 1970, and rules further ahead are guesses. Beyond, the offset stays.
+ */
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2100;
-/** So many take less than a millisecond. */
+/** Years per step: less than a millisecond of work. */
 const YEARS_A_STEP = 10;
-/** The longest name has 32. */
+/** Maximum characters of a zone's name; the longest has 32. */
 const MAX_NAME = 64;
 
 /** From `start` (ms UTC) on, until the next one starts, local time is UTC + `offset` (ms). */
@@ -18,15 +20,15 @@ export interface OffsetSpan {
   offset: number;
 }
 
-/** The offsets of one IANA zone, found out year by year and then remembered. */
+/** The offsets of one IANA zone, computed year by year and then cached. */
 export class ZoneOffsets {
-  /** However it was asked for, as there are many ways to write it and some 600 zones. */
+  /** The canonical name: the 600 zones are written in many ways. */
   readonly name: string;
   readonly #format: Intl.DateTimeFormat;
   readonly #changesByYear = new Map<number, OffsetSpan[]>();
 
   private constructor(name: string) {
-    // The shorter, the faster.
+    // The shortest format is the fastest.
     this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, year: 'numeric', timeZoneName: 'longOffset' });
     this.name = this.#format.resolvedOptions().timeZone;
   }
@@ -58,7 +60,7 @@ export class ZoneOffsets {
     return spans;
   }
 
-  /** Finds out what `spans` needs, some years at each step. */
+  /** Computes what `spans` needs, some years at each step. */
   *learn(from: number, to: number): Generator<void> {
     if (this.#isFixed) return;
     let learnt = 0;
@@ -69,7 +71,7 @@ export class ZoneOffsets {
     }
   }
 
-  /** Such as "+05:30": there are thousands of them, with nothing to find out or to remember. */
+  /** True for fixed offsets such as "+05:30": there are thousands of them, with nothing to compute or cache. */
   get #isFixed(): boolean {
     return this.name.startsWith('+') || this.name.startsWith('-');
   }
@@ -101,7 +103,7 @@ export class ZoneOffsets {
     return this.#offsetAt(hour - SECOND) === before ? hour : this.#bisect(hour - HOUR, hour, before, SECOND);
   }
 
-  /** To the unit, of which both are multiples. */
+  /** Narrows down the change to one unit; both bounds are multiples of it. */
   #bisect(from: number, to: number, before: number, unit: number): number {
     let [low, high] = [from, to];
     while (high - low > unit) {
@@ -120,7 +122,7 @@ export class ZoneOffsets {
   }
 }
 
-/** By their names. */
+/** Zones by their names. */
 const zones = new Map<string, ZoneOffsets>();
 
 function yearOf(time: number): number {
