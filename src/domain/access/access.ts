@@ -10,28 +10,28 @@ const ROLE_SCOPES: Record<Role, ReadonlySet<TokenScope>> = {
   ADMIN: new Set<TokenScope>(['READ', 'RECORD', 'CONFIGURE', 'ADMIN']),
 };
 
-/** What an access is made of. */
+/** The facts of a token that its access follows from. */
 export interface AccessInit {
   tokenId: string;
   kind: TokenKind;
   userId: string | null;
   operator: boolean;
-  /** Workspace id → what the token may do there. */
+  /** Workspace id → scopes of the token there. */
   scopes: Map<string, ReadonlySet<TokenScope>>;
   productIds: string[] | null;
   deviceIds: string[] | null;
   expiresAt: number | null;
-  /** Made by signing in. */
+  /** True for a token made by signing in. */
   signedIn: boolean;
 }
 
-/** Where a product or device belongs, as much as access needs to know. */
+/** The workspace of a product, as access needs it. */
 export interface ProductPlace {
   id: string;
   workspaceId: string;
 }
 
-/** Where a device belongs, as much as access needs to know; ids are UUIDs. */
+/** The product and workspace of a device, as access needs them; ids are UUIDs. */
 export interface DevicePlace {
   id: string;
   productId: string;
@@ -44,22 +44,22 @@ export function scopesOfRole(role: Role): ReadonlySet<TokenScope> {
 }
 
 /**
- * What one token may see and do: the only place where that is decided (CONTRACT 1). What it may not see answers
- * NOT_FOUND, like what does not exist; what it sees but may not do answers FORBIDDEN. Everything is denied that no
- * line here grants.
+ * The rights of one token, and the only place that decides them (CONTRACT 1). Things it may not see answer NOT_FOUND,
+ * like those that do not exist; things it sees but may not change answer FORBIDDEN. Everything is denied that no line
+ * here grants.
  */
 export class Access {
   readonly tokenId: string;
   readonly kind: TokenKind;
   readonly userId: string | null;
-  /** Whose share of the work it uses: its only workspace's, or that of a user who sees several. */
+  /** The tenant that pays for its work: its only workspace, or its user if that sees several. */
   readonly tenant: string;
   readonly operator: boolean;
   readonly expiresAt: number | null;
-  /** null: not limited to some products or devices; else what is covered is the union of the two. */
+  /** Limits to products and devices, which cover the union of the two; null: no such limit. */
   readonly productIds: ReadonlySet<string> | null;
   readonly deviceIds: ReadonlySet<string> | null;
-  /** Got by signing in with a password. */
+  /** True for a token made by signing in with a password. */
   readonly signedIn: boolean;
   readonly #scopes: Map<string, ReadonlySet<TokenScope>>;
 
@@ -77,12 +77,15 @@ export class Access {
     this.tenant = others.length === 0 && workspaceId !== undefined ? workspaceId : (init.userId ?? init.tokenId);
   }
 
-  /** Limited to some products or devices: no right over the workspace itself. */
+  /** True when limited to some products or devices: no right over the workspace itself. */
   get limited(): boolean {
     return this.productIds !== null || this.deviceIds !== null;
   }
 
-  /** Whose change has made the same token's access `now` (null: the token is gone) another one than this; null: nobody's. */
+  /**
+   * Compares with the same token's access `now` (null: the token is gone): whether the token or its user has changed;
+   * null: neither.
+   */
   changedSince(now: Access | null): 'token' | 'user' | null {
     if (now === null || this.expiresAt !== now.expiresAt) return 'token';
     if (!isSame(this.productIds, now.productIds) || !isSame(this.deviceIds, now.deviceIds)) return 'token';
@@ -91,7 +94,7 @@ export class Access {
     return null;
   }
 
-  /** How many workspaces the token sees. */
+  /** Number of workspaces the token sees. */
   get workspaces(): number {
     return this.#scopes.size;
   }
@@ -101,7 +104,7 @@ export class Access {
     return [...this.#scopes.keys()];
   }
 
-  /** The user has just become a member there: the rest of this request sees it, later ones load it anew. */
+  /** Adds a new membership of the user for the rest of this request; later requests load it anew. */
   join(workspaceId: string, role: Role): void {
     this.#scopes.set(workspaceId, scopesOfRole(role));
   }
@@ -114,8 +117,8 @@ export class Access {
   }
 
   /**
-   * Whether an operation may be begun at all. What a PERSONAL token may do differs by workspace: whoever finds the
-   * workspace, product or device asks again there.
+   * Checks whether an operation may begin at all. The rights of a PERSONAL token differ by workspace: the operation
+   * checks again once it has found the workspace, product or device.
    */
   requireOperation({ needs, whole }: OperationRight): void {
     if (needs === 'everybody' || needs === 'token') return;
@@ -126,7 +129,7 @@ export class Access {
     if (whole) this.requireUnlimited();
   }
 
-  /** Whether a field of something that was found already may be read; `place` where it is known. */
+  /** Checks the right to a field of an object that was already found; `place`: where the object is, if known. */
   requireField({ anyOf, on }: FieldRight, place: ProductPlace | DevicePlace | null): void {
     if (anyOf === 'any') return;
     if (place !== null && on === 'product' && !this.coversProduct(place)) throw notFound('product', place.id);
@@ -134,7 +137,7 @@ export class Access {
       throw notFound('device', place.id);
     const granted = (scopes: ReadonlySet<TokenScope>): boolean => anyOf.some((scope) => scopes.has(scope));
     if (place === null) {
-      // What is of no workspace is for operators, who need not be members of one.
+      // Objects without a workspace are for operators, who need not be members of one.
       if (this.operator && anyOf.includes('READ')) return;
       for (const scopes of this.#scopes.values()) if (granted(scopes)) return;
     } else {
@@ -163,7 +166,10 @@ export class Access {
     );
   }
 
-  /** Reading the workspace itself (its name) is open to whoever sees it; any other scope needs an unlimited token. */
+  /**
+   * Checks a scope in a workspace. Reading the workspace itself (its name) is open to all that see it; any other scope
+   * needs an unlimited token.
+   */
   requireWorkspace(workspaceId: string, scope: TokenScope): void {
     if (!this.seesWorkspace(workspaceId)) throw notFound('workspace', workspaceId);
     if (!this.may(workspaceId, scope)) throw missingScope(scope);
@@ -176,7 +182,7 @@ export class Access {
       throw forbidden('This token is limited to some products or devices; use one that covers the whole workspace.');
   }
 
-  /** For the product as a whole: a token limited to devices does not reach it. */
+  /** Checks a scope for the product as a whole, which a token limited to devices does not have. */
   requireProduct(product: ProductPlace, scope: TokenScope): void {
     if (!this.coversProduct(product)) throw notFound('product', product.id);
     if (!this.may(product.workspaceId, scope)) throw missingScope(scope);
@@ -184,8 +190,8 @@ export class Access {
   }
 
   /**
-   * For what is looked up among all devices of a product, such as whether a serial number is free: who is limited to some
-   * of them is told nothing of the others.
+   * Required for look-ups among all devices of a product, such as whether a serial number is free: a limited token
+   * learns nothing of devices outside its limits.
    */
   requireAllDevices(product: ProductPlace): void {
     if (!this.coversProduct(product))
@@ -199,10 +205,10 @@ export class Access {
   }
 
   /**
-   * For whatever lets somebody in until `until` (null: for good): what a token makes or changes must not outlive it.
-   * That is tokens, users, their passwords and where they are members; a webhook's URL is shown to whoever may CONFIGURE
-   * the product, and is rotated when they no longer should know it. A person who signed in is there and may; so may a
-   * token that does not expire.
+   * Required to grant access until `until` (null: for good): tokens, users, their passwords and memberships must not
+   * outlive the token that makes them. Tokens that do not expire, and people who signed in, may grant it. The URL of a
+   * webhook is not covered: it is shown to all who may CONFIGURE the product, and rotated once they should no longer
+   * know it.
    */
   requireOutlasts(until: number | null): void {
     if (this.expiresAt === null || this.signedIn) return;
@@ -214,14 +220,14 @@ export class Access {
     if (!this.operator) throw forbidden('Only an operator may do this: use the personal token of an operator user.');
   }
 
-  /** The user behind a PERSONAL token. */
+  /** The id of a PERSONAL token's user. */
   requireUser(): string {
     if (this.userId === null) throw forbidden('This needs the PERSONAL token of a user.');
     return this.userId;
   }
 }
 
-/** What was granted for changing something is about that workspace, and is asked for again before it is changed. */
+/** Notes a right to change something of the workspace, which is checked again before the change. */
 function note({ id, workspaceId }: ProductPlace, scope: TokenScope, askAgain: (present: Access) => void): void {
   if (scope === 'CONFIGURE' || scope === 'ADMIN') noteChangeOf(workspaceId, `${scope} ${id}`, askAgain);
 }

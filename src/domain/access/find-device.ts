@@ -8,7 +8,7 @@ import { type Device, DeviceSchema } from '../entities/device.ts';
 const SLICE = 500;
 const UUID_LENGTH = 36;
 
-/** Where a device row belongs, for `Access`; its product and workspace need not be loaded. */
+/** The place of a device row, for `Access`; its product and workspace need not be loaded. */
 export function placeOfDevice(device: Pick<Device, 'id' | 'product' | 'workspace'>): DevicePlace {
   return { id: device.id, productId: device.product.id, workspaceId: device.workspace.id };
 }
@@ -23,14 +23,14 @@ export async function findDevice(em: EntityManager, access: Access, id: string, 
   return device;
 }
 
-/** A device as deletion needs it. */
+/** The columns of a device that deletion needs. */
 interface DeviceKey extends DevicePlace {
   key: number;
 }
 
 /**
- * All of them, in no order and each once, or the error of the first that is not there or not allowed. No entities (10,000
- * kept the event loop for 200 ms), and a slice at a time.
+ * The keys of all these devices, unordered and without duplicates, or the error of the first that is missing or not
+ * allowed. Reads plain rows in slices: thousands of entities would block the event loop.
  */
 export async function findDeviceKeys(
   em: EntityManager,

@@ -4,7 +4,7 @@ import type { Access, ProductPlace } from './access.ts';
 import type { TokenScope } from '../entities/token.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 
-/** Where a product row belongs, for `Access`; its workspace need not be loaded. */
+/** The place of a product row, for `Access`; its workspace need not be loaded. */
 export function placeOfProduct(product: { id: string; workspace: { id: string } }): ProductPlace {
   return { id: product.id, workspaceId: product.workspace.id };
 }
@@ -15,8 +15,8 @@ export async function findProduct(em: EntityManager, access: Access, id: string,
 }
 
 /**
- * Like `findProduct`, and held until the transaction ends: what was looked up in it (serial numbers, number of fields)
- * stays so. On SQLite there is one writer anyway.
+ * Like `findProduct`, and locked until the transaction ends, so that the facts found in it (serial numbers, number of
+ * fields) stay true. On SQLite there is one writer anyway.
  */
 export async function lockProduct(em: EntityManager, access: Access, id: string, scope: TokenScope): Promise<Product> {
   return find(em, access, id, scope, LockMode.PESSIMISTIC_WRITE);
@@ -36,7 +36,7 @@ export async function lockPart<Part extends { product: Product }>(
   const seen = key === null ? null : await em.findOne(schema, where, { populate: ['product'] as never });
   if (seen === null || !access.coversProduct(placeOfProduct(seen.product))) throw notFound(what, id);
   await lockProduct(em, access, seen.product.id, 'CONFIGURE');
-  // Perhaps removed while waiting for the lock.
+  // Read again: it may have been removed while waiting for the lock.
   const part = await em.findOne(schema, where, { refresh: true });
   if (part === null) throw notFound(what, id);
   return part;

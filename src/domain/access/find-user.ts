@@ -4,8 +4,8 @@ import type { User } from '../entities/user.ts';
 import type { Access } from './access.ts';
 
 /**
- * Whether the user exists for the token: who only belongs to workspaces that it does not see does not, unless it is an
- * operator's.
+ * True when the user exists for the token: a member of a workspace that it sees, or of none; an operator's token sees
+ * everyone.
  */
 export async function seesUser(em: EntityManager, access: Access, user: User): Promise<boolean> {
   if (access.operator) return true;

@@ -7,7 +7,7 @@ import { type Workspace, WorkspaceSchema } from '../entities/workspace.ts';
 import type { Access } from './access.ts';
 import { readAccess } from './read-access.ts';
 
-/** Beside the caller's own user and token: what the right is in, and what is changed. */
+/** Rows to lock beside the caller's own user and token: the places of the right, and the objects of the change. */
 interface Held {
   users?: FilterQuery<User>;
   workspaces?: FilterQuery<Workspace>;
@@ -15,10 +15,10 @@ interface Held {
 }
 
 /**
- * For whatever makes, widens or ends a right for good: what the caller may do within this transaction, and, in the
- * workspaces named, until it ends; UNAUTHENTICATED when the token is gone. Whoever ends the caller's right is done before
- * this or comes after it. Everything is locked in one order, so that no two wait for each other: users, workspaces,
- * tokens, each by id; products, if at all, before them. On SQLite there is one writer anyway.
+ * Required to make, widen or end a right for good: the caller's rights within this transaction, which stay, in the
+ * workspaces named, until it ends; UNAUTHENTICATED when the token is gone. A change that ends the caller's right
+ * commits before this or waits for it. Everything is locked in one order, against deadlocks: users, workspaces, tokens,
+ * each by id; products, if at all, before them. On SQLite there is one writer anyway.
  */
 export async function holdRights(em: EntityManager, access: Access, now: number, held: Held = {}): Promise<Access> {
   const { userId, tokenId } = access;
@@ -30,7 +30,7 @@ export async function holdRights(em: EntityManager, access: Access, now: number,
   return present;
 }
 
-/** The rows that one of the filters names, held until the transaction ends. */
+/** Locks the rows that the filters match until the transaction ends. */
 async function lockRows<Row extends { id: string }>(
   em: EntityManager,
   schema: EntityName<Row>,

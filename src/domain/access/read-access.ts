@@ -4,14 +4,14 @@ import type { TokenKind, TokenScope } from '../entities/token.ts';
 import { placeholders } from '../sql/long-columns.ts';
 import { Access, type AccessInit, scopesOfRole } from './access.ts';
 
-/** A token as it is kept, with what its user is in each workspace. */
+/** A token as stored, with the roles of its user. */
 interface KeptToken extends Omit<AccessInit, 'scopes'> {
   workspaceId: string | null;
   scopes: readonly TokenScope[];
   roles: (readonly [workspaceId: string, role: Role])[];
 }
 
-/** A user's token may what the user may; one of a workspace has its own scopes there. */
+/** A PERSONAL token has the rights of its user; one of a workspace its own scopes there. */
 function accessOf({ workspaceId, scopes, roles, ...kept }: KeptToken): Access {
   return new Access({
     ...kept,
@@ -47,9 +47,9 @@ const MEMBER = 'm.workspace_id as "memberOf", m.role';
 const FROM = 'from token t left join user_account u on u.id = t.user_id';
 
 /**
- * What a token may do, as the database has it at `now`; null: unknown, revoked or expired. In one statement and without
- * entities, which take a millisecond, with 2,000 ids or workspaces twenty and more: whenever a token is not in memory, and
- * before every change, where what comes next must find all as it is in the database.
+ * The rights of a token in the database at `now`; null: unknown, revoked or expired. Reads in one statement and without
+ * entities, which are slow for thousands of ids or workspaces: needed whenever a token is not cached, and before every
+ * change, where later reads must find everything as stored.
  */
 export async function readAccess(
   em: EntityManager,
@@ -65,7 +65,10 @@ export async function readAccess(
   return token === undefined ? null : presentAccess(token, rows, now);
 }
 
-/** The same for several; those that are gone or have expired are left out. Of a user who has many, roles are read once. */
+/**
+ * The rights of several tokens, without those that are gone or expired. Reads the roles of a user with many tokens
+ * once.
+ */
 export async function readAccesses(em: EntityManager, ids: readonly string[], now: number): Promise<Access[]> {
   if (ids.length === 0) return [];
   const tokens = await em.execute<TokenRow[]>(`select ${TOKEN} ${FROM} where t.id in (${placeholders(ids)})`, [...ids]);

@@ -1,18 +1,18 @@
 import type { TokenScope } from '../entities/token.ts';
 
 /**
- * Who may ask for an operation at all. `everybody`: no token needed. `token`: any token. `person`: a PERSONAL token.
- * `operator`: an operator's. Else every scope named, in the workspace that the operation is about.
+ * The requirement of an operation. `everybody`: no token needed. `token`: any token. `person`: a PERSONAL token.
+ * `operator`: an operator's. Otherwise every scope named, in the workspace of the operation's subject.
  */
 export interface OperationRight {
   needs: 'everybody' | 'token' | 'person' | 'operator' | readonly TokenScope[];
-  /** About the workspace as a whole: not for a token limited to some products or devices. */
+  /** True when it concerns the workspace as a whole: not for tokens limited to some products or devices. */
   whole?: true;
 }
 
 /**
- * Who may read a field: one of the scopes will do (`any`: whoever got hold of the object). `product`: the token must
- * cover the product as a whole, a device of it is not enough; `device`: it must cover the device.
+ * The requirement of a field: any one of the scopes (`any`: none beyond getting the object). `product`: the token must
+ * cover the product as a whole, not just a device of it; `device`: it must cover the device.
  */
 export interface FieldRight {
   anyOf: 'any' | readonly TokenScope[];
@@ -25,8 +25,8 @@ const CONFIGURE: OperationRight = { needs: ['CONFIGURE'] };
 const ADMIN: OperationRight = { needs: ['ADMIN'], whole: true };
 
 /**
- * Every operation of the GraphQL API (CONTRACT 7). Which workspace, product or device it is about is checked by its
- * service, with the same scope, through `Access`. What is in the schema and not here stops the start.
+ * Every operation of the GraphQL API (CONTRACT 7). Its service checks the same scope through `Access` for the
+ * workspace, product or device concerned. An operation of the schema without a row stops the start.
  */
 export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.viewer': { needs: 'token' },
@@ -42,7 +42,7 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.deviceBySerialNumber': READ,
   'Query.history': READ,
   'Query.unknownDevices': { needs: ['READ'], whole: true },
-  // Without a workspace it is about the installation, for operators: the argument decides.
+  // Without a workspace it concerns the installation, for operators: the argument decides.
   'Query.auditLog': ADMIN,
 
   'Mutation.signIn': { needs: 'everybody' },
@@ -72,21 +72,21 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Mutation.updateConfigurationField': CONFIGURE,
   'Mutation.removeConfigurationField': CONFIGURE,
   'Mutation.createDevices': CONFIGURE,
-  // Another serial number needs the product as a whole: whether it is free tells of devices that a limit hides.
+  // A changed serial number needs the product as a whole: whether it is free reveals devices that a limit hides.
   'Mutation.updateDevice': CONFIGURE,
   'Mutation.deleteDevices': CONFIGURE,
   'Mutation.setConfiguration': CONFIGURE,
-  // The same, unless it is that of the device to absorb, which the token sees.
+  // The same, unless it is the number of the device to absorb, which the token sees.
   'Mutation.replaceDevice': CONFIGURE,
   'Mutation.adoptUnknownDevice': { needs: ['CONFIGURE'], whole: true },
   'Mutation.adoptUnknownDevices': { needs: ['CONFIGURE'], whole: true },
-  // Of a workspace it needs ADMIN: the id decides.
+  // ADMIN for a workspace's rate: the id decides.
   'Mutation.setWriteRate': CONFIGURE,
   'Mutation.saveDecoder': CONFIGURE,
   'Mutation.activateDecoder': CONFIGURE,
   'Mutation.addDecoderExample': CONFIGURE,
   'Mutation.removeDecoderExample': CONFIGURE,
-  // What a decoder prints is whatever it was shown: stored values, and the bodies of calls.
+  // A decoder prints whatever it was shown: stored values, and the bodies of calls.
   'Mutation.testDecoder': { needs: ['CONFIGURE', 'READ'] },
   'Mutation.replayCalls': CONFIGURE,
   'Mutation.recordMeasurements': RECORD,
@@ -98,19 +98,19 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
 };
 
 const ANY: FieldRight = { anyOf: 'any', on: 'parent' };
-/** How something is set up: for who reads it, and for who may change it. */
+/** The setup of something: for those who read it, and those who may change it. */
 const SETUP: FieldRight = { anyOf: ['READ', 'CONFIGURE'], on: 'parent' };
-/** What was measured or sent. */
+/** Measured or sent data. */
 const VALUES: FieldRight = { anyOf: ['READ'], on: 'parent' };
 
-/** The same of a product or device, with the place that the token must cover. */
+/** The setup of a product or device, with the place that the token must cover. */
 const PRODUCT_SETUP: FieldRight = { anyOf: ['READ', 'CONFIGURE'], on: 'product' };
 const DEVICE_SETUP: FieldRight = { anyOf: ['READ', 'CONFIGURE'], on: 'device' };
 
 /**
- * Every field of every object type of the GraphQL API, by type; fields with the same right share a row. What is in the
- * schema and not here stops the start. The objects themselves are guarded by the operation or field that leads to them;
- * what is here stops those who came another way, such as `rejected { matchedDevice }` of a token that may only RECORD.
+ * Every field of every object type of the GraphQL API, by type; fields with the same right share a row. A field of the
+ * schema without a row stops the start. The operation or field that leads to an object guards it; these rows stop
+ * access by other ways, such as `rejected { matchedDevice }` with a token that may only RECORD.
  */
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>>>> = {
   Product: {
@@ -166,7 +166,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
     'calls stored rejected failed added changed unchanged removed kept unknown': ANY,
     results: VALUES,
   },
-  // What was sent with the request itself, and what became of it.
+  // Parts of the request itself, and their outcome.
   EntryOutcome: {
     'index device field value timestamp code message notice matchedDevice matchedField suggestedField': ANY,
   },
@@ -211,18 +211,20 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   WebhookCallEdge: { 'cursor node': VALUES },
 };
 
-/** Who may call a REST path, and how. */
+/** The requirement of a REST path, and its methods. */
 export interface PathRight extends OperationRight {
   methods: readonly string[];
-  /** Whatever follows it in a path belongs to it. */
+  /** True when it covers all paths below it. */
   below?: true;
-  /** The console's cookie counts as a token: its pages link to these files; never to what records or imports. */
+  /**
+   * True when the console's cookie counts as a token: its pages link to these files. Never for recording or importing.
+   */
   cookie?: true;
-  /** Takes the load: answered on the bare request, in front of the app. */
+  /** True for the paths under load: answered on the bare request, in front of the app. */
   bare?: true;
 }
 
-/** Every REST path: the server answers these and no others, each to the methods and for whom its row says. */
+/** Every REST path: the server answers no others, and each only for the methods and the requirement of its row. */
 export const PATHS = {
   '/v1/devices/:device/record': { methods: ['POST'], needs: ['RECORD'], bare: true },
   '/v1/devices/:device/history.csv': { methods: ['GET'], needs: ['READ'], cookie: true },
@@ -235,7 +237,7 @@ export const PATHS = {
   '/integrations/api/:webhook': { methods: ['GET', 'POST'], needs: 'everybody', below: true, bare: true },
   '/integrations/lorawan/:network': { methods: ['POST'], needs: ['RECORD'], below: true },
   '/integrations/particle': { methods: ['POST'], needs: ['RECORD'], below: true },
-  // Each operation for itself: see above.
+  // Each operation has its own requirement, above.
   '/graphql': { methods: ['GET', 'POST'], needs: 'everybody' },
   '/console/session': { methods: ['POST', 'DELETE'], needs: 'everybody' },
   '/console': { methods: ['GET', 'HEAD'], needs: 'everybody', below: true },

@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/sql';
 
-/** What a token is called, and the address of its user; null: unknown, or of no user. */
+/** The name of a token, and the address of its user; null: unknown, or no user. */
 interface Who {
   tokenName: string | null;
   userEmail: string | null;
 }
 
-/** Who stands behind a token now. No entity of it: what comes next must find all as it is in the database. */
+/** Name and user of a token now. Reads no entity: later reads must find everything as stored. */
 export async function whoIs(em: EntityManager, tokenId: string): Promise<Who> {
   const [row] = await em.execute<{ name: string; email: string | null }[]>(
     'select token.name, user_account.email from token ' +
@@ -16,7 +16,7 @@ export async function whoIs(em: EntityManager, tokenId: string): Promise<Who> {
   return { tokenName: row?.name ?? null, userEmail: row?.email ?? null };
 }
 
-/** Who is named as the author of what a token saves: the address of its user, else its own name. */
+/** The author of a token's changes: the address of its user, else its own name. */
 export async function authorOf(em: EntityManager, tokenId: string): Promise<string | null> {
   const { userEmail, tokenName } = await whoIs(em, tokenId);
   return userEmail ?? tokenName;

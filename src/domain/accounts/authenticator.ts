@@ -10,26 +10,28 @@ import { readAccess, readAccesses } from '../access/read-access.ts';
 import { TokenSchema } from '../entities/token.ts';
 import { unauthenticated } from '../../errors.ts';
 
-/** What tokens in memory may take together: 50,000, of those with 2,000 ids or workspaces a few hundred. */
+/** Maximum bytes of tokens in memory: 50,000 usual ones, or a few hundred with 2,000 ids or workspaces. */
 const MAX_CACHED_BYTES = 64 * 1_048_576;
-/** About what one takes beside what it sees, and each id that it is limited to, or workspace of its user. */
+/** Approximate bytes of a token, and of each id that it is limited to, or workspace of its user. */
 const [TOKEN_BYTES, ID_BYTES] = [1_300, 80];
 const LAST_USED_EVERY_MS = 10_000;
-/** On SQLite in one piece, some 10 ms. */
+/** Tokens per transaction, which blocks the event loop on SQLite. */
 const WRITTEN_AT_ONCE = 100;
-/** Others change theirs all the time. */
+/** Maximum reads of a token that keeps changing. */
 const MAX_TRIES = 3;
 
-/** Only this hash of a secret is ever stored. Secrets have 128 random bits or more, so no salt is needed. */
+/**
+ * Hash of a secret, the only form in which one is stored. Secrets have 128 random bits or more, so no salt is needed.
+ */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
 
 interface Known {
   access: Access;
-  /** Up to this revision it had not changed. */
+  /** Revision up to which it is known to be unchanged. */
   since: number;
-  /** As it was taken in: its user may join others. */
+  /** Size when it was cached: its user may join more workspaces later. */
   bytes: number;
   lastUsedAt: number;
 }
@@ -39,9 +41,8 @@ function bytesOf({ productIds, deviceIds, workspaces }: Access): number {
 }
 
 /**
- * Secret → what it may do, from memory where possible. A revoked token, a changed role or a removed member is no longer
- * found there from the commit on that changes it, on every node. `lastUsedAt` is written in the background, a few seconds
- * late.
+ * Finds the rights of a secret, from memory where possible. The commit that revokes a token, changes a role or removes
+ * a member drops it there, on every node. `lastUsedAt` is written in the background, a few seconds late.
  */
 export class Authenticator {
   readonly #revisions = new VersionCounter();
@@ -49,7 +50,7 @@ export class Authenticator {
   readonly #now: () => number;
   readonly #known = new LruMap<string, Known>({ most: MAX_CACHED_BYTES, sizeOf: ({ bytes }) => bytes });
   readonly #loads = new SingleFlight<Access | null>();
-  /** By which hash an access was found, and is found again. */
+  /** The hash by which an access was found, for finding it again. */
   readonly #hashes = new WeakMap<Access, string>();
   readonly #used = new Map<string, number>();
   #flushing: Promise<void> = Promise.resolve();
@@ -63,17 +64,17 @@ export class Authenticator {
     this.#timer.unref();
   }
 
-  /** How many secrets are in memory. */
+  /** Number of secrets in memory. */
   get size(): number {
     return this.#known.size;
   }
 
-  /** Moves whenever a token or user changes: while it stands, and before the expiry, what was granted still is. */
+  /** Changes with every token or user: as long as it stays, and before the expiry, a granted right still holds. */
   get revision(): number {
     return this.#revisions.now;
   }
 
-  /** null: unknown, revoked or expired. */
+  /** Access of the secret; null: unknown, revoked or expired. */
   async authenticate(secret: string): Promise<Access | null> {
     const hashed = hashSecret(secret);
     return this.cached(secret) ?? this.#loads.of(hashed, () => this.#load(hashed));
@@ -84,7 +85,7 @@ export class Authenticator {
     return this.cachedByHash(hashSecret(secret));
   }
 
-  /** The same by the hash of the secret (`hashSecret`). */
+  /** The same by the secret's hash (`hashSecret`). */
   cachedByHash(hashed: string): Access | null {
     const known = this.#known.get(hashed);
     if (known === undefined) return null;
@@ -103,8 +104,8 @@ export class Authenticator {
   }
 
   /**
-   * What the token of an access that was given out may do by now; null: it is revoked or has expired. From memory, without
-   * waiting, while nothing about it has changed.
+   * The present rights of an access's token; null: it is revoked or has expired. From memory, without waiting, while
+   * nothing about it has changed.
    */
   present(access: Access): Access | null | Promise<Access | null> {
     const hashed = this.#hashes.get(access);
@@ -113,8 +114,8 @@ export class Authenticator {
   }
 
   /**
-   * For work that goes on for long: the function tells each time what the token may do by then, and rejects with
-   * UNAUTHENTICATED once it is revoked or has expired.
+   * Returns a function for long work that gives the token's present rights each time, and rejects with UNAUTHENTICATED
+   * once it is revoked or has expired.
    */
   follow(access: Access): () => Promise<Access> {
     return async () => {
@@ -124,25 +125,25 @@ export class Authenticator {
     };
   }
 
-  /** What these tokens may do by now, as the database has it; those that are gone or have expired are left out. */
+  /** The present rights of these tokens, read from the database, without those that are gone or have expired. */
   async accessesOf(tokenIds: readonly string[]): Promise<Map<string, Access>> {
     const accesses = await readAccesses(this.#database.read(), tokenIds, this.#now());
     return new Map(accesses.map((access) => [access.tokenId, access]));
   }
 
-  /** Writes the times of last use that are waiting, behind those that are being written. */
+  /** Writes the queued times of last use, after those that are being written. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.catch(() => {}).then(() => this.#flush());
     return this.#flushing;
   }
 
-  /** Those of a hundred tokens at a time: all may have been used since. */
+  /** Writes in groups of a hundred tokens, at most as many as are queued now. */
   async #flush(): Promise<void> {
     for (let left = this.#used.size; left > 0 && this.#used.size > 0; left -= WRITTEN_AT_ONCE) {
       const used: [id: string, lastUsedAt: number][] = [];
       for (const one of this.#used) if (used.push(one) >= WRITTEN_AT_ONCE) break;
       for (const [id] of used) this.#used.delete(id);
-      // In the order in which others lock them, too.
+      // Lock in the order in which other transactions lock them.
       used.sort(([a], [b]) => (a < b ? -1 : 1));
       await this.#database.write(async (em) => {
         for (const [id, lastUsedAt] of used) await em.nativeUpdate(TokenSchema, { id }, { lastUsedAt });
@@ -156,7 +157,7 @@ export class Authenticator {
     await this.flush();
   }
 
-  /** Whoever is looked up next finds it changed: fifty thousand would be gone through for each. */
+  /** Notes changes by revision: searching the cache for each changed user would be too slow. */
   #note(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.kind === 'everything') {
@@ -178,7 +179,7 @@ export class Authenticator {
     for (let tries = 1; ; tries += 1) {
       const before = this.#revisions.now;
       const access = await this.#read({ hash: hashed });
-      // Whoever joined late may know that it has come to be meanwhile.
+      // Try again after a change: a request that joined this load may know that the token exists by now.
       if (access === null && before !== this.#revisions.now && tries < MAX_TRIES) continue;
       if (access === null) return null;
       // Revoked or changed while it was read: look again.

@@ -3,8 +3,8 @@ import { notFound } from '../../errors.ts';
 import { type Workspace, WorkspaceSchema } from '../entities/workspace.ts';
 
 /**
- * The workspace, held until the transaction ends: what is counted meanwhile (members, devices of a plan) stays counted.
- * On SQLite there is one writer anyway. Lock a product first, if at all: the order keeps out deadlocks.
+ * The workspace, locked until the transaction ends, so that counts made in it (members, devices of a plan) stay true.
+ * On SQLite there is one writer anyway. Lock a product first, if at all: the order prevents deadlocks.
  */
 export async function lockWorkspace(em: EntityManager, id: string): Promise<Workspace> {
   const workspace = await em.findOne(WorkspaceSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });

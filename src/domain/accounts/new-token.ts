@@ -3,7 +3,7 @@ import type { TokenKind, TokenScope } from '../entities/token.ts';
 
 const MAX_LIMITS = 1000;
 
-/** What is asked for; times in milliseconds. `kind` PERSONAL: the four in the middle are left out. */
+/** The input for a new token; times in milliseconds. `kind` PERSONAL: the four in the middle are left out. */
 export interface NewToken {
   name: string;
   kind: TokenKind;
@@ -19,7 +19,7 @@ export type TokenChange = Partial<Pick<NewToken, 'productIds' | 'deviceIds' | 'e
   name?: string | null;
 };
 
-/** BAD_USER_INPUT when the input of a PERSONAL token has what only INDIVIDUAL ones can have. */
+/** BAD_USER_INPUT when the input of a PERSONAL token has properties that only INDIVIDUAL ones have. */
 export function checkPersonal(input: Partial<Omit<NewToken, 'name' | 'kind'>>): void {
   for (const key of ['workspaceId', 'scopes', 'productIds', 'deviceIds'] as const)
     if (input[key] != null)
@@ -43,8 +43,8 @@ export function checkIndividual(input: NewToken): {
 }
 
 /**
- * Each id once, null: no limit; else BAD_USER_INPUT naming `path`. An empty list could be meant as "no limit" or as
- * "nothing": neither is guessed.
+ * The ids without duplicates, null: no limit; else BAD_USER_INPUT naming `path`. An empty list is rejected, as it could
+ * mean "no limit" or "nothing".
  */
 export function checkLimit(ids: string[] | null | undefined, path: string): string[] | null {
   if (ids == null) return null;

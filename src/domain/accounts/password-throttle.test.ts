@@ -3,7 +3,7 @@ import { PasswordThrottle } from './password-throttle.ts';
 
 const MINUTE = 60_000;
 
-/** How many of so many attempts may begin, and the code that refuses the others. */
+/** The number of these attempts that may begin, and the error code of the others. */
 function tries(throttle: PasswordThrottle, count: number, attempt: (at: number) => [string, string]): unknown[] {
   let begun = 0;
   for (let at = 0; at < count; at += 1)

@@ -6,15 +6,15 @@ const WINDOW_MS = 5 * 60_000;
 const MAX_KEPT = 10_000;
 
 /**
- * At most ten wrong passwords for one account, known or not, from one place in five minutes, and a hundred from all
- * places: who guesses does not lock out whose account it is. Then RATE_LIMITED. An attempt counts as failed from its
- * start, so that many at once do not slip through.
+ * Allows ten wrong passwords for one account, known or not, from one place in five minutes, and a hundred from all
+ * places, so that guessing does not lock out the account's owner; then RATE_LIMITED. An attempt counts as failed from
+ * its start, so that simultaneous ones do not slip through.
  */
 export class PasswordThrottle {
   readonly #fromOne: Attempts;
   readonly #fromAll: Attempts;
 
-  /** `now`: a monotonic clock in ms, so that setting the system's frees nobody and locks nobody out. */
+  /** `now`: a monotonic clock in ms, so that setting the system's clock neither frees nor locks out anyone. */
   constructor(now: () => number) {
     this.#fromOne = new Attempts(FROM_ONE_PLACE, now);
     this.#fromAll = new Attempts(FROM_ALL_PLACES, now);
@@ -23,14 +23,16 @@ export class PasswordThrottle {
   /** Throws RATE_LIMITED, or OVERLOADED when there are too many accounts and places to count for. */
   begin(account: string, place: string): void {
     const both = pairOf(account, place);
-    // What one of them refuses, the other does not count.
+    // Check both before counting: one that is rejected counts in neither.
     this.#fromOne.check(both);
     this.#fromAll.check(account);
     this.#fromOne.count(both);
     this.#fromAll.count(account);
   }
 
-  /** What `decide` gives: where it fails, as when the database does not answer, no password was wrong. Throws as `begin`. */
+  /**
+   * Runs `decide` as an attempt; an error, such as an unavailable database, is not a wrong password. Throws as `begin`.
+   */
   async attempt<T>(account: string, place: string, decide: () => Promise<T>): Promise<T> {
     this.begin(account, place);
     try {
@@ -48,7 +50,7 @@ export class PasswordThrottle {
   }
 }
 
-/** No network address or id holds a blank. */
+/** A key of place and account; no network address or id holds a blank. */
 function pairOf(account: string, place: string): string {
   return `${place} ${account}`;
 }
@@ -63,7 +65,7 @@ class Attempts {
     this.#now = now;
   }
 
-  /** Whether one more may be counted; throws. */
+  /** Throws when no more attempts may be counted. */
   check(key: string): void {
     const now = this.#now();
     const attempt = this.#kept.get(key);
@@ -77,7 +79,7 @@ class Attempts {
     }
   }
 
-  /** After `check`. */
+  /** Counts an attempt, after `check`. */
   count(key: string): void {
     const attempt = this.#kept.get(key);
     if (attempt !== undefined) attempt.count += 1;
@@ -93,11 +95,14 @@ class Attempts {
     if (attempt !== undefined && (attempt.count -= 1) <= 0) this.#kept.delete(key);
   }
 
-  /** Nobody is forgotten before their time, so that made-up accounts do not wash the real ones out: who is new waits. */
+  /**
+   * Evicts expired counts only, so that made-up accounts cannot displace real ones: at the maximum, new ones are
+   * rejected.
+   */
   #makeRoom(key: string, now: number): void {
     this.#kept.delete(key);
     if (this.#kept.size < MAX_KEPT) return;
-    // In the order of their beginning, which is that of their end.
+    // Counts are in the order of their begin, and so of their end.
     for (const [known, { until }] of this.#kept) {
       if (until > now) break;
       this.#kept.delete(known);

@@ -8,18 +8,18 @@ const MAX_LENGTH = 1024;
 const COST = { N: 2 ** 14, r: 8, p: 5 };
 const KEY_BYTES = 32;
 const MAX_WAITING = 20;
-/** So many times as long as a hash took passes before the next one begins. */
+/** Pause after a hash, as a multiple of the time it took. */
 const REST = 2;
 
 /**
- * Hashes and checks passwords with scrypt, one at a time and with rests in between: a flood of sign-ins waits in a
- * small queue (OVERLOADED beyond it), in which callers take turns, and gets a third of one processor at most. Who is let
- * in to set a password goes first, and behind each such one who signs in.
+ * Hashes and checks passwords with scrypt, one at a time and with pauses in between: a flood of sign-ins waits in a
+ * small queue (OVERLOADED beyond it), round robin by caller, and gets a third of one processor at most. Setting a
+ * password, which needs a right, has priority; after each of those one sign-in runs.
  */
 export class Passwords {
-  /** Running, or resting. */
+  /** True while hashing or pausing. */
   #isBusy = false;
-  /** Since the last rest. */
+  /** Time worked since the last pause. */
   #workedMs = 0;
   readonly #setting = new RoundRobinQueue(MAX_WAITING);
   readonly #checking = new RoundRobinQueue(MAX_WAITING);
@@ -27,7 +27,7 @@ export class Passwords {
 
   /**
    * Text for `User.passwordHash`: `scrypt$N$r$p$salt$key`. BAD_USER_INPUT naming `path` when too short or too long.
-   * `caller`: whose turn it takes.
+   * `caller`: the queue to wait in.
    */
   async hash(password: string, path: string, caller: string): Promise<string> {
     if (password.length < MIN_LENGTH) throw badInput(`${path}: a password has at least ${MIN_LENGTH} characters.`);
@@ -36,12 +36,12 @@ export class Passwords {
     return hashText(salt, await this.#derive(password, salt, COST, this.#setting, caller));
   }
 
-  /** OVERLOADED when no more of the caller's may wait: ask before anything is remembered of a sign-in. */
+  /** OVERLOADED when the caller's queue is full: check it before keeping any state for a sign-in. */
   requireRoom(caller: string): void {
     if (!this.#checking.hasRoom(caller)) throw overloaded();
   }
 
-  /** The same work is done when there is no hash to compare with, so that the time taken tells nothing. */
+  /** Compares the password with a hash; without one it works as long, so that the time reveals nothing. */
   async matches(password: string, hash: string | null, caller: string): Promise<boolean> {
     if (password.length > MAX_LENGTH) return false;
     const [, N, r, p, salt, key] = (hash ?? this.#decoy).split('$');

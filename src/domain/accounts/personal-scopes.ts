@@ -4,13 +4,13 @@ import type { Role } from '../entities/member.ts';
 import { placeholders } from '../sql/long-columns.ts';
 import { TOKEN_SCOPES, type TokenScope } from '../entities/token.ts';
 
-/** By user id: what PERSONAL tokens of the users may do in one workspace or another. */
+/** Scopes that PERSONAL tokens of the users have in any workspace, by user id. */
 export async function personalScopes(
   database: Database,
   userIds: readonly string[],
 ): Promise<Map<string, TokenScope[]>> {
   if (userIds.length === 0) return new Map();
-  // Of each role one row: a user may be a member of thousands of workspaces.
+  // Read each role once: a user may be a member of thousands of workspaces.
   const roles = await database
     .read()
     .execute<{ userId: string; role: Role }[]>(

@@ -18,15 +18,15 @@ import { type Token, type TokenScope, TokenSchema } from '../entities/token.ts';
 import { UserSchema } from '../entities/user.ts';
 
 const SIGN_IN_MS = 30 * 86_400_000;
-/** Of one user; the oldest end. They are held, and taken away, together. */
+/** Maximum sign-in tokens per user; the oldest end. They are locked, and deleted, together. */
 const MAX_SIGN_INS = 500;
-/** Of before they were bounded, so many at each sign-in. */
+/** Maximum surplus tokens ended per sign-in: older versions had no bound. */
 const ENDED_AT_ONCE = 500;
 const MAX_SHOWN = 500;
-/** Made by createToken and not revoked. */
+/** Maximum tokens made by createToken, per user and per workspace. */
 const MAX_OF_USER = 500;
 const MAX_OF_WORKSPACE = 2_000;
-/** Some 5 ms of the event loop. */
+/** Tokens read at once, for short pieces of the event loop. */
 const READ_AT_ONCE = 200;
 
 interface TokenServiceDeps {
@@ -35,18 +35,18 @@ interface TokenServiceDeps {
   now: () => number;
 }
 
-/** `secret` is known only here and to the caller: its hash is what is kept. */
+/** A new token; `secret` is known only here and to the caller, as its hash is what is stored. */
 export interface CreatedToken {
   token: Token;
   secret: string;
 }
 
-/** 256 random bits. */
+/** A secret of 256 random bits. */
 export function newSecret(): string {
   return `inl_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Tokens (CONTRACT 1): made, listed, revoked. What they allow is decided in `Access`. */
+/** Makes, lists and revokes tokens (CONTRACT 1). `Access` decides what they allow. */
 export class TokenService {
   readonly #deps: TokenServiceDeps;
 
@@ -63,8 +63,8 @@ export class TokenService {
   }
 
   /**
-   * For a user whose password was right when it had this hash; null: the user has another one by now, or is gone. Of more
-   * than 500 that were got so the oldest ends.
+   * A token for a user whose password was right while it had this hash; null: the user has another one by now, or is
+   * gone. Beyond 500 such tokens the oldest ends.
    */
   async createForSignIn(user: { id: string; passwordHash?: string | null }): Promise<CreatedToken | null> {
     const expiresAt = this.#deps.now() + SIGN_IN_MS;
@@ -72,7 +72,8 @@ export class TokenService {
     const secret = newSecret();
     const ended: string[] = [];
     const token = await this.#deps.database.write(async (em) => {
-      // Who changes the password waits for this token and ends it, or has done so before; who signs in beside this waits too.
+      // Lock the user: a change of the password waits for this token and ends it, or has happened before; other
+      // sign-ins wait too.
       const now = await em.findOne(UserSchema, { id: user.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
       if (now === null || now.passwordHash !== user.passwordHash) return null;
       ended.push(...(await endOldSignIns(em, user.id)));
@@ -96,9 +97,9 @@ export class TokenService {
   }
 
   /**
-   * Name, limits and end of one's own PERSONAL token, or as ADMIN of an INDIVIDUAL token of the workspace. Who changes
-   * it needs every scope it has, and, for more than its name, to outlast it as it will be; limits are of INDIVIDUAL
-   * tokens only.
+   * Changes name, limits and expiry of the caller's own PERSONAL token, or as ADMIN of an INDIVIDUAL token of the
+   * workspace. The caller needs every scope of that token and, for more than its name, must outlast it as changed; only
+   * INDIVIDUAL tokens have limits.
    */
   async update(access: Access, id: string, change: TokenChange): Promise<Token> {
     const { database, cluster } = this.#deps;
@@ -125,7 +126,7 @@ export class TokenService {
       if (change.expiresAt !== undefined) found.expiresAt = expiresAt;
       if (change.productIds !== undefined) found.productIds = productIds;
       if (change.deviceIds !== undefined) found.deviceIds = deviceIds;
-      // Other limits may be wider ones: what it may do from now on, the caller lets it do.
+      // Changed limits may be wider, so the caller grants whatever the token may do from now on.
       if (Object.values(rights).some((given) => given !== undefined)) present.requireOutlasts(found.expiresAt ?? null);
       return found;
     });
@@ -133,7 +134,10 @@ export class TokenService {
     return token;
   }
 
-  /** One's own PERSONAL token, or as ADMIN an INDIVIDUAL token of the workspace. The next request with it is refused. */
+  /**
+   * Revokes the caller's own PERSONAL token, or as ADMIN an INDIVIDUAL token of the workspace. The next request with it
+   * is rejected.
+   */
   async revoke(access: Access, id: string): Promise<string> {
     const token = await this.#find(this.#deps.database.read(), access, id);
     await this.#deps.database.write((em) => em.nativeDelete(TokenSchema, { id: token.id }));
@@ -141,7 +145,7 @@ export class TokenService {
     return token.id;
   }
 
-  /** Ends the calling token if it was got by signing in; what createToken made stays. */
+  /** Ends the calling token if it was made by signing in; tokens made by createToken stay. */
   async signOut(access: Access): Promise<void> {
     if (access.signedIn) await this.revoke(access, access.tokenId);
   }
@@ -169,7 +173,7 @@ export class TokenService {
     }
   }
 
-  /** One's own PERSONAL token, or as ADMIN an INDIVIDUAL token of the workspace; NOT_FOUND or FORBIDDEN else. */
+  /** The caller's own PERSONAL token, or as ADMIN an INDIVIDUAL token of the workspace; NOT_FOUND or FORBIDDEN else. */
   async #find(em: EntityManager, access: Access, id: string): Promise<Token> {
     const token = id.includes('\0') ? null : await em.findOne(TokenSchema, { id });
     const workspaceId = token?.workspace?.id;
@@ -179,7 +183,7 @@ export class TokenService {
     return token;
   }
 
-  /** Milliseconds, null: never; BAD_USER_INPUT when it is over already. */
+  /** The expiry in milliseconds, null: never; BAD_USER_INPUT when it is past. */
   #checkEnd(expiresAt: number | null | undefined): number | null {
     if (expiresAt != null && expiresAt <= this.#deps.now()) throw badInput('input.expiresAt: must be in the future.');
     return expiresAt ?? null;
@@ -220,7 +224,7 @@ export class TokenService {
   async #requireAll(what: 'product' | 'device', workspaceId: string, ids: string[] | null): Promise<void> {
     if (ids === null) return;
     const asked = ids.filter((id) => !id.includes('\0'));
-    // Of which workspace each is, is asked here: SQLite would go through all that the workspace has.
+    // Compare workspaces here: SQLite would go through all rows of the workspace.
     const rows = await this.#deps.database
       .read()
       .execute<{ id: string; workspaceId: string }[]>(
@@ -234,7 +238,7 @@ export class TokenService {
 
   async #store(data: TokenData, hold: Hold): Promise<CreatedToken> {
     const secret = newSecret();
-    // What a transaction gives has an entry in the audit log: the token itself, without its secret.
+    // Return the token without its secret: the audit log keeps the transaction's result.
     const token = await this.#deps.database.write(async (em) => {
       await hold(em);
       return this.#add(em, secret, data);
@@ -258,7 +262,7 @@ export class TokenService {
   }
 }
 
-/** Makes room for one more; returns the ids of those that ended. */
+/** Ends the oldest sign-ins to make room for one; returns their ids. */
 async function endOldSignIns(em: EntityManager, userId: string): Promise<string[]> {
   const options = { orderBy: { id: 'desc' }, offset: MAX_SIGN_INS - 1, limit: ENDED_AT_ONCE, fields: ['id'] } as const;
   const ids = (await em.find(TokenSchema, { user: userId, signedIn: true }, options)).map(({ id }) => id);
@@ -271,7 +275,7 @@ async function requireRoom(em: EntityManager, among: FilterQuery<Token>, most: n
     throw badInput(`A ${whose} has at most ${most} tokens; revoke one first.`);
 }
 
-/** Throws unless the token may be made in this transaction, in which nothing that this rests on changes any more. */
+/** Throws unless the token may be made in this transaction, which locks all that this depends on. */
 type Hold = (em: EntityManager) => Promise<void>;
 
 interface TokenData {

@@ -25,15 +25,15 @@ interface UserServiceDeps {
   database: Database;
   cluster: Cluster;
   passwords: Passwords;
-  /** Wrong passwords by email address and where they come from … */
+  /** Wrong passwords of sign-ins, by email address and origin. */
   signIns: PasswordThrottle;
-  /** … and of who is signed in, by user and token: no stranger keeps them from changing theirs. */
+  /** Wrong passwords of signed-in users, by user and token: strangers cannot keep them from changing theirs. */
   passwordChanges: PasswordThrottle;
   tokens: TokenService;
   now: () => number;
 }
 
-/** `password` left out: cannot sign in. */
+/** A new user; without a `password` it cannot sign in. */
 interface NewUser {
   email: string;
   name?: string | null;
@@ -49,7 +49,7 @@ interface UserChange {
   operator?: boolean | null;
 }
 
-/** People, and how they get their first token. */
+/** People, and the way to their first token. */
 export class UserService {
   readonly #deps: UserServiceDeps;
 
@@ -57,7 +57,7 @@ export class UserService {
     this.#deps = deps;
   }
 
-  /** For operators. CONFLICT when the email address is taken, in whatever case. */
+  /** Makes a user, for operators. CONFLICT when the email address is taken, in whatever case. */
   async create(access: Access, input: NewUser): Promise<User> {
     allowLasting(access);
     const email = checkEmail(input.email);
@@ -72,7 +72,7 @@ export class UserService {
     });
   }
 
-  /** Who has exactly this address, in whatever case; null: nobody that the token sees. For ADMINs and operators. */
+  /** The user with this address, in whatever case; null: none that the token sees. For ADMINs and operators. */
   async byEmail(access: Access, emailGiven: string): Promise<User | null> {
     if (!access.operator) {
       access.workspaceIdsWith('ADMIN');
@@ -85,8 +85,8 @@ export class UserService {
   }
 
   /**
-   * For operators. CONFLICT when the address is taken or the last operator would be none. With another password, or none,
-   * everything the user is signed in with ends, but the calling token; what createToken made stays.
+   * Changes a user, for operators. CONFLICT when the address is taken or no operator would be left. A changed or
+   * removed password ends all sign-ins of the user except the calling token; tokens made by createToken stay.
    */
   async update(access: Access, id: string, change: UserChange): Promise<User> {
     allowLasting(access);
@@ -118,13 +118,15 @@ export class UserService {
     return user;
   }
 
-  /** With their PERSONAL tokens; for operators. CONFLICT for the last operator and for the last ADMIN of a workspace. */
+  /**
+   * Deletes a user with their PERSONAL tokens, for operators. CONFLICT for the last operator and for the last ADMIN of
+   * a workspace.
+   */
   async delete(access: Access, id: string): Promise<string> {
     access.requireOperator();
     const userId = await this.#deps.database.write(async (em) => {
       const users = userOrOperators(id);
-      // Who is held becomes no member of anything meanwhile.
-      // The tokens that go with the user are held in the order in which others hold tokens.
+      // Lock the user, who then joins no workspace meanwhile. The deleted tokens are locked in the common order.
       const tokens = id.includes('\0') ? {} : { tokens: { user: id } };
       (await holdRights(em, access, this.#deps.now(), { users, ...tokens })).requireOperator();
       const user = await findUser(em, id);
@@ -142,8 +144,9 @@ export class UserService {
   }
 
   /**
-   * For the calling user, who knows the current password (null: there is none yet). Everything they are signed in with
-   * but the calling token ends; tokens made with createToken stay. FORBIDDEN for a wrong one; RATE_LIMITED after many.
+   * Changes the password of the calling user, who knows the current one (null: there is none yet). Ends all their
+   * sign-ins except the calling token; tokens made by createToken stay. FORBIDDEN for a wrong password; RATE_LIMITED
+   * after many.
    */
   async changePassword(access: Access, current: string | null, wanted: string): Promise<User> {
     const id = access.requireUser();
@@ -175,12 +178,12 @@ export class UserService {
   }
 
   /**
-   * A new PERSONAL token for who knows the password. UNAUTHENTICATED in the same words and after the same work for an
-   * unknown address, a wrong password and a user without one; RATE_LIMITED after many failures. `caller`: who takes turns
-   * with others and whose failures are counted, such as the network address.
+   * A new PERSONAL token for a correct password. UNAUTHENTICATED in the same words and after the same work for an
+   * unknown address, a wrong password and a user without one; RATE_LIMITED after many failures. `caller`: the party
+   * that is queued and whose failures count, such as the network address.
    */
   async signIn(emailGiven: string, password: string, caller: string): Promise<CreatedToken> {
-    // Nothing is remembered of what can be no address, nor of whom there is no room for.
+    // Keep no state for texts that are not addresses, nor when the queue is full.
     if (emailGiven.length > MAX_EMAIL) throw unauthenticated(WRONG);
     const email = foldCase(emailGiven);
     this.#deps.passwords.requireRoom(caller);
@@ -193,7 +196,7 @@ export class UserService {
     if (user === null || !matches) throw unauthenticated(WRONG);
     const succeeded = (): void => this.#deps.signIns.succeeded(email, caller);
     const created = await this.#deps.tokens.createForSignIn(user).catch((error: unknown) => {
-      // The password was right, though the database takes nothing.
+      // The password was right, although the database failed.
       succeeded();
       throw error;
     });
@@ -214,13 +217,13 @@ export class UserService {
   }
 }
 
-/** For operators, and for what outlasts the token. */
+/** Required of operators for things that outlast the token. */
 function allowLasting(access: Access): void {
   access.requireOperator();
   access.requireOutlasts(null);
 }
 
-/** The user, and every operator: one of them stays. */
+/** Matches the user and every operator: one of those must be left. */
 function userOrOperators(id: string) {
   return { $or: [{ id: id.replaceAll('\0', '').toLowerCase() }, { operator: true }] };
 }
@@ -229,7 +232,7 @@ function signInsOf(id: string) {
   return { user: id.replaceAll('\0', '').toLowerCase(), signedIn: true };
 }
 
-/** But for the calling token. */
+/** Ends the user's sign-ins except the calling token. */
 async function endSignIns(em: EntityManager, id: string, { tokenId }: Access): Promise<void> {
   await em.nativeDelete(TokenSchema, { ...signInsOf(id), id: { $ne: tokenId } });
 }

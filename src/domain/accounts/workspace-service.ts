@@ -13,7 +13,7 @@ import { requireOtherAdmin } from './require-other-admin.ts';
 import { MemberSchema, type Role } from '../entities/member.ts';
 import { type Workspace, WorkspaceSchema } from '../entities/workspace.ts';
 
-/** What others see of a user. */
+/** The columns of a user that others see. */
 type ShownUser = Pick<User, 'id' | 'email' | 'name' | 'operator'>;
 
 interface WorkspaceServiceDeps {
@@ -30,7 +30,7 @@ export class WorkspaceService {
     this.#deps = deps;
   }
 
-  /** Those where the token may READ, oldest first. FORBIDDEN when it sees workspaces but may read none. */
+  /** The workspaces where the token may READ, oldest first. FORBIDDEN when it sees workspaces but may read none. */
   async list(access: Access): Promise<Workspace[]> {
     if (access.workspaceIds().length === 0) return [];
     const ids = access.workspaceIdsWith('READ');
@@ -44,11 +44,11 @@ export class WorkspaceService {
     return workspace;
   }
 
-  /** Oldest user first. People's addresses are not for a token limited to some products or devices. */
+  /** Members, oldest user first. People's addresses are not for a token limited to some products or devices. */
   async members(access: Access, workspaceId: string): Promise<{ user: ShownUser; role: Role }[]> {
     access.requireWorkspace(workspaceId, 'READ');
     access.requireUnlimited();
-    // No entities: 1,000 kept the event loop for 70 ms.
+    // Read plain rows: thousands of entities would block the event loop.
     const rows = await this.#deps.database.read().execute<(ShownUser & { role: Role })[]>(
       `select u.id, u.email, u.name, u.operator, m.role from member m join user_account u on u.id = m.user_id
        where m.workspace_id = ? order by u.id`,
@@ -58,11 +58,11 @@ export class WorkspaceService {
     return rows.map(({ role, operator, ...user }) => ({ user: { ...user, operator: Boolean(operator) }, role }));
   }
 
-  /** For operators; the calling user becomes its first ADMIN. */
+  /** Makes a workspace, for operators; the calling user becomes its first ADMIN. */
   async create(access: Access, name: string): Promise<Workspace> {
     const allow = (present: Access): string => {
       present.requireOperator();
-      // It makes its user a member for good.
+      // The user stays a member for good.
       present.requireOutlasts(null);
       return present.requireUser();
     };
@@ -79,7 +79,7 @@ export class WorkspaceService {
     return workspace;
   }
 
-  /** For ADMINs. */
+  /** Renames the workspace, for ADMINs. */
   async rename(access: Access, id: string, name: string): Promise<Workspace> {
     access.requireWorkspace(id, 'ADMIN');
     checkText(name, 'name', { max: 200 });
@@ -91,13 +91,13 @@ export class WorkspaceService {
   }
 
   /**
-   * Adds the user or changes their role, for ADMINs. Who only belongs to workspaces that the token does not see does not
-   * exist for it, unless it is an operator's. CONFLICT when the last ADMIN would be lowered.
+   * Adds the user or changes their role, for ADMINs. A user who only belongs to workspaces that the token does not see
+   * does not exist for it, unless it is an operator's. CONFLICT when the last ADMIN would be lowered.
    */
   async setMember(access: Access, workspaceId: string, userId: string, role: Role): Promise<Workspace> {
     const allow = (present: Access): void => {
       present.requireWorkspace(workspaceId, 'ADMIN');
-      // Nobody gives what they have not, nor for longer.
+      // A token grants no scope that it lacks, and none that outlasts it.
       for (const scope of scopesOfRole(role)) present.requireWorkspace(workspaceId, scope);
       present.requireOutlasts(null);
     };
@@ -122,7 +122,7 @@ export class WorkspaceService {
     return workspace;
   }
 
-  /** For ADMINs. CONFLICT for the last ADMIN. */
+  /** Removes the user, for ADMINs. CONFLICT for the last ADMIN. */
   async removeMember(access: Access, workspaceId: string, userId: string): Promise<Workspace> {
     access.requireWorkspace(workspaceId, 'ADMIN');
     const workspace = await this.#deps.database.write(async (em) => {
@@ -140,7 +140,7 @@ export class WorkspaceService {
   }
 }
 
-/** null: there is none. */
+/** The membership; null: none. */
 async function findMember(em: EntityManager, workspaceId: string, userId: string) {
   return userId.includes('\0') ? null : em.findOne(MemberSchema, { workspace: workspaceId, user: userId });
 }

@@ -1,8 +1,8 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
 /**
- * One administrative mutation that was done. `workspaceId` null: about the installation (users, workspaces, PERSONAL
- * tokens). No foreign keys: who did it and what was changed may be gone by now. `id` is a UUIDv7 of `at`.
+ * One administrative mutation that succeeded. `workspaceId` null: about the installation (users, workspaces, PERSONAL
+ * tokens). No foreign keys: its author and subjects may be deleted since. `id` is a UUIDv7 of `at`.
  */
 export const AuditEntrySchema = defineEntity({
   name: 'AuditEntry',
@@ -14,12 +14,12 @@ export const AuditEntrySchema = defineEntity({
     at: p.bigint('number'),
     operation: p.string().length(50),
     tokenId: p.string().length(36),
-    /** As it was called then. */
+    /** Name of the token at that time. */
     tokenName: p.string().length(200).nullable(),
     userId: p.string().length(36).nullable(),
-    /** The address of then. */
+    /** Address of the user at that time. */
     userEmail: p.string().length(320).nullable(),
-    /** JSON text: the ids of what was made or changed, at most 20. */
+    /** JSON text: the ids of the objects made or changed, at most 20. */
     subjects: p.text(),
     /** JSON text: the arguments, without secrets. */
     arguments: p.text(),

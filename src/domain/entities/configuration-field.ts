@@ -3,12 +3,12 @@ import { ProductSchema } from './product.ts';
 
 /** The types that a configuration field may have. */
 export const CONFIGURATION_TYPES = ['NUMBER', 'STRING', 'BOOLEAN'] as const;
-/** What a configuration field holds. */
+/** Type of the values of a configuration field. */
 export type ConfigurationType = (typeof CONFIGURATION_TYPES)[number];
 
 /**
- * What decoders of a product can be told about a device (contract ConfigurationField). `key` is the id that clients
- * see, and what `Device.configuration` names the field by: it is never used again.
+ * A fact about devices that decoders of a product can read (contract ConfigurationField). `key` is the id that clients
+ * see, and by which `Device.configuration` refers to the field: it is never reused.
  */
 export const ConfigurationFieldSchema = defineEntity({
   name: 'ConfigurationField',
@@ -21,7 +21,7 @@ export const ConfigurationFieldSchema = defineEntity({
     type: p.string().length(10).$type<ConfigurationType>(),
     name: p.string().length(200).nullable(),
     description: p.text().nullable(),
-    /** The value of devices that have none of their own; null: none. */
+    /** Value of devices without one of their own; null: none. */
     default: p.json().$type<unknown>().nullable().fieldName('default_value'),
   },
 });

@@ -11,11 +11,11 @@ export const DecoderExampleSchema = defineEntity({
     product: () => p.manyToOne(ProductSchema).deleteRule('cascade'),
     name: p.string().length(200),
     createdAt: p.bigint('number'),
-    /** These two up to 256 KiB each: read by themselves, by who asks for them (`readExamples`), so they are the last. */
+    /** Up to 256 KiB each and read apart (`readExamples`): therefore lazy, and the last columns. */
     request: p.json().$type<unknown>().lazy(),
     expected: p.json().$type<unknown>().lazy(),
   },
 });
 
-/** A stored example of a decoder as a row; one that was read has neither `request` nor `expected`. */
+/** A stored example of a decoder as a row; reading it leaves out `request` and `expected`. */
 export type DecoderExample = InferEntity<typeof DecoderExampleSchema>;

@@ -9,10 +9,10 @@ export const DecoderVersionSchema = defineEntity({
     product: () => p.manyToOne(ProductSchema).primary().deleteRule('cascade'),
     version: p.integer().primary(),
     note: p.text().nullable(),
-    /** The address then of the user who saved it, or the name of the token. */
+    /** The user's address when it was saved, or the name of the token. */
     author: p.string().length(320).nullable(),
     createdAt: p.bigint('number'),
-    /** Last: SQLite reads through what stands before a column. */
+    /** The last column: SQLite reads through everything before a column. */
     source: p.text(),
   },
 });

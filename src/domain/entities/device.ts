@@ -5,9 +5,9 @@ import { TagListType } from './tag-list.ts';
 
 /**
  * A device (CONTRACT 1). `key` is the small number that measurements carry, `id` the UUID that clients see.
- * `serialFolded`: the serial number's `deviceIdentity`, by which EUIs and core ids are found (CONTRACT 6); of others that
- * were made before 0009 it is in lower case, and nobody is found by it.
- * `searchText`: name, line break, serial number, in lower case.
+ * `serialFolded`: the `deviceIdentity` of the serial number, by which EUIs and core ids are found (CONTRACT 6); for
+ * other numbers that are older than migration 0009 it is in lower case, and is never searched. `searchText`: name, line
+ * break, serial number, in lower case.
  */
 export const DeviceSchema = defineEntity({
   name: 'Device',
@@ -30,16 +30,17 @@ export const DeviceSchema = defineEntity({
     plan: p.string().length(50),
     tags: p.type(TagListType).$type<string[]>(),
     location: p.string().length(500).nullable(),
-    /** Its own; null: the product's. */
+    /** The device's own; null: the product's. */
     offlineAfterSeconds: p.integer().nullable(),
     writeRate: p.double().$type<number>().nullable(),
     createdAt: p.bigint('number'),
-    // Both may be long: they are never read with the device (`long-json.ts`). Last: SQLite reads through what stands before.
+    // Both may be long and are never read with the device (`long-json.ts`). Last: SQLite reads through everything
+    // before a column.
     /** Key of a configuration field → the device's own value. */
     configuration: p.json().$type<Record<string, unknown>>().nullable().lazy(),
     metadata: p.json().$type<unknown>().nullable().lazy(),
   },
 });
 
-/** A device as a row; one that was read has neither `configuration` nor `metadata`. */
+/** A device as a row; reading it leaves out `configuration` and `metadata`. */
 export type Device = InferEntity<typeof DeviceSchema>;

@@ -16,7 +16,7 @@ import { ProductAnswerSchema } from './product-answer.ts';
 import { RetentionGraceSchema } from './retention-grace.ts';
 import { WorkspaceSchema } from './workspace.ts';
 
-/** Everything MikroORM keeps; measurements, the inbox and the call log are the measurement store's own tables. */
+/** Everything that MikroORM maps; measurements, the inbox and the call log are the measurement store's own tables. */
 export const ENTITIES = [
   WorkspaceSchema,
   UserSchema,

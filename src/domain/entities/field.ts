@@ -7,17 +7,17 @@ export const FIELD_TYPES = ['FLOAT', 'INTEGER', 'BOOLEAN', 'STRING', 'GEOLOCATIO
 /** The type of a field, which decides how values are read (CONTRACT 3). */
 export type FieldType = (typeof FIELD_TYPES)[number];
 
-/** What a field stands for in a list of mixed products (contract `FieldRole`). */
+/** Roles of fields in a list of mixed products (contract `FieldRole`). */
 export const FIELD_ROLES = ['PRIMARY', 'SECONDARY', 'BATTERY', 'SIGNAL', 'LOCATION'] as const;
 /** One of `FIELD_ROLES`. */
 export type FieldRole = (typeof FIELD_ROLES)[number];
 
-/** What the numbers of a field are, which aggregations follow (CONTRACT 7, Meaning). */
+/** Kinds of numbers, which aggregations follow (CONTRACT 7, Meaning). */
 export const FIELD_MEANINGS = ['GAUGE', 'COUNTER', 'TOTAL', 'ANGLE', 'STATE'] as const;
 /** One of `FIELD_MEANINGS`. */
 export type FieldMeaning = (typeof FIELD_MEANINGS)[number];
 
-/** What people read of a field. */
+/** The texts that describe a field to people. */
 export interface FieldWords {
   name?: string | null | undefined;
   unit?: string | null | undefined;
@@ -25,14 +25,14 @@ export interface FieldWords {
   role?: FieldRole | null | undefined;
 }
 
-/** As what a stored value is read. */
+/** The type by which a stored value is read. */
 export interface ReadAs {
   type: FieldType;
   /** A STRING that was a BOOLEAN before. */
   wasBoolean?: boolean | undefined;
 }
 
-/** What the numbers of a field are, and where a COUNTER begins again from 0; left out: GAUGE, and nowhere. */
+/** The kind of a field's numbers, and where a COUNTER begins again from 0; left out: GAUGE, and nowhere. */
 export interface Meant {
   meaning?: FieldMeaning | undefined;
   overflowAt?: number | null | undefined;
@@ -41,7 +41,10 @@ export interface Meant {
 /** CONTRACT 1: 1 to 64 characters, matched exactly. */
 export const FIELD_IDENTIFIER = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Identifier and type of what a product's devices measure. `key` is what measurements carry, and the id clients see. */
+/**
+ * A measured quantity of a product's devices, with identifier and type. `key` is the small number that measurements
+ * carry, and the id that clients see.
+ */
 export const FieldSchema = defineEntity({
   name: 'Field',
   tableName: 'field',
@@ -54,10 +57,10 @@ export const FieldSchema = defineEntity({
     name: p.string().length(200).nullable(),
     unit: p.string().length(50).nullable(),
     description: p.text().nullable(),
-    /** Each at most once in a product. */
+    /** Unique within a product. */
     role: p.string().length(10).$type<FieldRole>().nullable(),
     meaning: p.string().length(10).$type<FieldMeaning>().default('GAUGE'),
-    /** Of a COUNTER: at which it begins again from 0. */
+    /** COUNTER only: the number at which it begins again from 0. */
     overflowAt: p.double().$type<number>().nullable(),
     /** A STRING that was a BOOLEAN before: numbers stored for it are its true and false. */
     wasBoolean: p.boolean().default(false),

@@ -5,7 +5,7 @@ import { WorkspaceSchema } from './workspace.ts';
 /** The roles of members, each with all rights of those before it. */
 export const ROLES = ['VIEWER', 'EDITOR', 'ADMIN'] as const;
 
-/** What a member may do in a workspace; `scopesOfRole` says it as scopes. */
+/** A member's role in a workspace; `scopesOfRole` gives its scopes. */
 export type Role = (typeof ROLES)[number];
 
 /** A user's role in one workspace. */

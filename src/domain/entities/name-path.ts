@@ -1,16 +1,18 @@
 import { FIELD_IDENTIFIER } from './field.ts';
 
-/** Identifiers are made of the first 64 letters that can stand in one. */
+/** Maximum characters of a name that are read: an identifier takes the first 64 that can stand in one. */
 const MAX_PATH = 256;
-/** What no identifier has; a row of it makes one `_`. */
+/** Stands for characters that no identifier has; a run of them becomes one `_`. */
 const OTHER = ' ';
-/** Beyond it are no letters of identifiers, nor anything that is made of them. */
+/**
+ * Last code point with a known reduction to letters: none above it is a letter of identifiers or decomposes into one.
+ */
 const LAST_CODE_POINT = 0x1ffff;
 const lettersByCodePoint = new Map<number, string>();
 
 /**
  * The name of a value in a plain object: the keys that lead to it, joined with `_`. Each key is read once, however many
- * values stand below it, and a list of thousands under a name that is as long as a body does not copy that again and again.
+ * values are below it, and a long name of a list is not copied for each entry.
  */
 export class NamePath {
   readonly #above: NamePath | null;
@@ -23,14 +25,14 @@ export class NamePath {
     this.#key = key.slice(0, MAX_PATH);
   }
 
-  /** As it was said. */
+  /** The keys as given, joined. */
   get text(): string {
     return (this.#text ??= this.#below(this.#above === null ? '' : this.#above.text, this.#key));
   }
 
   /**
-   * Made an identifier (CONTRACT 1): `pm2.5` → `pm2_5`, `battery voltage` → `battery_voltage`, `Füllstand` →
-   * `Fullstand`; as it was said when that is one, or when nothing is left of it.
+   * The text as an identifier (CONTRACT 1): `pm2.5` → `pm2_5`, `battery voltage` → `battery_voltage`, `Füllstand` →
+   * `Fullstand`; unchanged when it is one already, or when nothing is left of it.
    */
   get identifier(): string {
     if (FIELD_IDENTIFIER.test(this.text)) return this.text;
@@ -50,13 +52,13 @@ export class NamePath {
   }
 }
 
-/** The identifier that stands for a name, as a plain object's is made one; null: nothing of it can stand in one. */
+/** The identifier for a name, made like that of a plain object's value; null: no character of it can stand in one. */
 export function usableIdentifier(name: string): string | null {
   const { identifier } = new NamePath(null, name);
   return FIELD_IDENTIFIER.test(identifier) ? identifier : null;
 }
 
-/** What identifiers can have of a text, without its accents, and `OTHER` for the rest. */
+/** The characters of a text that identifiers allow, without accents, and `OTHER` for the rest. */
 function lettersOf(text: string): string {
   let letters = '';
   let wasOther = false;
@@ -69,7 +71,7 @@ function lettersOf(text: string): string {
   return letters;
 }
 
-/** Kept for each: to normalize a text takes long, and can make it eighteen times as long. */
+/** Reduces one character and caches it: normalizing is slow, and can make a text eighteen times as long. */
 function lettersOfCharacter(codePoint: number): string {
   if (codePoint > LAST_CODE_POINT) return OTHER;
   let letters = lettersByCodePoint.get(codePoint);

@@ -11,11 +11,11 @@ export const SuggestedFieldSchema = defineEntity({
     identifier: p.string().length(64).primary(),
     type: p.string().length(12).$type<FieldType>(),
     lastValue: p.json().$type<unknown>().nullable(),
-    /** As the sender gave them beside the value; null: unknown. */
+    /** Name and unit that the sender gave beside the value; null: unknown. */
     name: p.string().length(200).nullable(),
     unit: p.string().length(50).nullable(),
     seen: p.integer(),
-    /** An admin does not want to be asked again. */
+    /** True when an admin does not want to be asked again. */
     ignored: p.boolean(),
     lastSeenAt: p.bigint('number'),
   },

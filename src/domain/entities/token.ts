@@ -34,7 +34,7 @@ export const TokenSchema = defineEntity({
     createdAt: p.bigint('number'),
     lastUsedAt: p.bigint('number').nullable(),
     expiresAt: p.bigint('number').nullable(),
-    /** Made by signing in: a person is there, and what they make may last longer than it. */
+    /** True when made by signing in: things that this person makes may outlive it. */
     signedIn: p.boolean(),
   },
 });

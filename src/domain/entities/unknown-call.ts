@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { UnknownDeviceSchema } from './unknown-device.ts';
 
-/** A native network's call that is kept until its device is adopted (CONTRACT 6). `id` is a UUIDv7 of the receipt time. */
+/** A network's call that is kept until its device is adopted (CONTRACT 6). `id` is a UUIDv7 of the receipt time. */
 export const UnknownCallSchema = defineEntity({
   name: 'UnknownCall',
   tableName: 'unknown_call',
@@ -15,10 +15,10 @@ export const UnknownCallSchema = defineEntity({
     /** JSON text: Title-Case name → value; credentials are masked. */
     headers: p.text(),
     body: p.text(),
-    /** Of a call in a product's log, which has all of it but the time: its id there. */
+    /** Id of a call in a product's log, which has all of it but the time; null: kept here. */
     callId: p.string().length(36).nullable(),
   },
 });
 
-/** One such call, as it is kept. */
+/** A kept call as a row. */
 export type UnknownCall = InferEntity<typeof UnknownCallSchema>;

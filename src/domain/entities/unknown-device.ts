@@ -4,8 +4,8 @@ import { WorkspaceSchema } from './workspace.ts';
 import type { Network } from '../networks/network-event.ts';
 
 /**
- * An identifier that a network sent and no device had, or several (CONTRACT 6), or a name that an entry on a product's
- * webhook had. `identity` is what it is compared by; of a webhook the product's id stands before it.
+ * An identifier that a network sent and no device had, or several (CONTRACT 6), or a device name of an entry on a
+ * product's webhook. `identity` is the text that is compared; for a webhook the product's id stands before it.
  */
 export const UnknownDeviceSchema = defineEntity({
   name: 'UnknownDevice',
@@ -14,7 +14,7 @@ export const UnknownDeviceSchema = defineEntity({
   properties: {
     id: p.string().length(36).primary(),
     workspace: () => p.manyToOne(WorkspaceSchema).deleteRule('cascade'),
-    /** On whose webhook an entry named it; null: a network's own. */
+    /** The product whose webhook got the name; null: a network's identifier. */
     product: () => p.manyToOne(ProductSchema).deleteRule('cascade').nullable(),
     identifier: p.string().length(200),
     identity: p.string().length(200),
@@ -22,9 +22,9 @@ export const UnknownDeviceSchema = defineEntity({
     firstSeenAt: p.bigint('number'),
     lastSeenAt: p.bigint('number'),
     seen: p.integer(),
-    /** When a device was made of it that does not have all of its calls yet. */
+    /** Time of the adoption, while the device does not have all of its calls yet. */
     adoptedAt: p.bigint('number').nullable(),
-    /** When it was last sent while several devices had it. */
+    /** Time of the last call while several devices had it. */
     ambiguousAt: p.bigint('number').nullable(),
   },
 });

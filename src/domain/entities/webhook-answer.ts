@@ -1,4 +1,4 @@
-/** What a webhook answers in place of the counts, where its product or decoder says so (CONTRACT 4). */
+/** The answer of a webhook in place of the counts, when its product or decoder sets one (CONTRACT 4). */
 export interface WebhookAnswer {
   /** 200 to 299. */
   status: number;
@@ -9,13 +9,13 @@ export interface WebhookAnswer {
 
 const MAX_BYTES = 16_384;
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,60}(?: *; *[\w.-]{1,40}=(?:[\w.+-]{1,80}|"[\w .+-]{0,80}"))*$/;
-/** No body goes with them. */
+/** Statuses without a body. */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205]);
 const TYPES = { text: 'text/plain; charset=utf-8', json: 'application/json' };
 
 /**
- * An answer as somebody wrote it: `status` (200 if left out), `contentType`, `body` (a text as it is, anything else as its
- * JSON). A text: what is wrong with it, beginning with the name of the part.
+ * Parses a given answer: `status` (200 if left out), `contentType`, `body` (a text as it is, anything else as its
+ * JSON). Returns the mistake as a text that begins with the name of the part.
  */
 export function readWebhookAnswer(given: unknown): WebhookAnswer | string {
   if (typeof given !== 'object' || given === null || Array.isArray(given))

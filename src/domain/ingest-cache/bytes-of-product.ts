@@ -4,7 +4,7 @@ interface Weighed {
   decoder: { source: string } | null;
 }
 
-/** About what a product takes in memory: each field is an object in two maps, each character up to two bytes. */
+/** Approximate memory of a product: each field is an object in two maps, each character takes up to two bytes. */
 export function bytesOfProduct({ fields, configuration, decoder }: Weighed): number {
   let characters = decoder?.source.length ?? 0;
   for (const { description } of fields.values()) characters += description?.length ?? 0;

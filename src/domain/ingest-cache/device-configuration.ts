@@ -1,6 +1,6 @@
 import type { ConfigurationField, ConfigurationType } from '../entities/configuration-field.ts';
 
-/** What decoders can be told about a device; `default` null: nothing unless the device says so. */
+/** A configuration field; `default` null: devices without a value of their own have none. */
 export interface ConfigurationFieldInfo {
   key: number;
   identifier: string;
@@ -14,19 +14,22 @@ interface Configured {
   configuration: Record<string, unknown>;
 }
 
-/** A row as much of it as ingest needs. */
+/** The part of a row that ingest needs. */
 export function configurationInfo(row: ConfigurationField): ConfigurationFieldInfo {
   return { key: row.key, identifier: row.identifier, type: row.type, default: row.default ?? null };
 }
 
-/** What is configured for the device, else the product's default (CONTRACT 5): identifier → value, null where neither. */
+/**
+ * The configuration of a device, with the defaults of its product (CONTRACT 5): identifier → value, null where neither
+ * has one.
+ */
 export function deviceConfiguration({ product, configuration }: Configured): Record<string, unknown> {
   return Object.fromEntries(
     product.configuration.map((field) => [field.identifier, configuration[field.key] ?? field.default]),
   );
 }
 
-/** The same as texts, as `decodeUplink` gets them in `input.variables` (CONTRACT 6); what has no value is left out. */
+/** The configuration as texts for `input.variables` of `decodeUplink` (CONTRACT 6), without absent values. */
 export function configurationVariables(device: Configured): Record<string, string> {
   return Object.fromEntries(
     Object.entries(deviceConfiguration(device))

@@ -3,7 +3,10 @@ import type { IngestCache, DeviceInfo } from './ingest-cache.ts';
 import type { Access } from '../access/access.ts';
 import type { TokenScope } from '../entities/token.ts';
 
-/** From the name in a request (device id or serial number) to the device a token may record for (CONTRACT 3). */
+/**
+ * Finds the device that a request names (device id or serial number), among those its token may record for (CONTRACT
+ * 3).
+ */
 export class DeviceFinder {
   readonly #ingestCache: IngestCache;
 
@@ -11,26 +14,27 @@ export class DeviceFinder {
     this.#ingestCache = ingestCache;
   }
 
-  /** While it stands, whatever was found here is still so. */
+  /** Unchanged as long as everything found here is still true. */
   get revision(): number {
     return this.#ingestCache.revision;
   }
 
-  /** By id, from memory, when the token may record for it; null: ask `forRecording`. */
+  /** The device by id, from memory, when the token may record for it; null: ask `forRecording`. */
   cached(access: Access, id: string): DeviceInfo | null {
     const device = this.#ingestCache.cachedDevice(id);
     return device !== null && access.coversDevice(device) && access.may(device.workspaceId, 'RECORD') ? device : null;
   }
 
   /**
-   * FORBIDDEN without scope RECORD, or for a device of the token's workspace that its limits leave out; NOT_FOUND for
-   * what does not exist or is another tenant's; AMBIGUOUS_DEVICE when several visible devices have the serial number.
+   * The named device. FORBIDDEN without scope RECORD, or for a device of the token's workspace that its limits leave
+   * out; NOT_FOUND for one that does not exist or is another tenant's; AMBIGUOUS_DEVICE when several visible devices
+   * have the serial number.
    */
   forRecording(access: Access, name: string): Promise<DeviceInfo> {
     return this.named(access, name, 'RECORD');
   }
 
-  /** The same for another scope: READ to take its values out, CONFIGURE to bring some in (CONTRACT 8). */
+  /** The same for another scope: READ to export values, CONFIGURE to import some (CONTRACT 8). */
   async named(access: Access, name: string, scope: TokenScope): Promise<DeviceInfo> {
     access.workspaceIdsWith(scope);
     const byId = await this.#ingestCache.device(name);
@@ -50,7 +54,7 @@ export class DeviceFinder {
     return device;
   }
 
-  /** Those that a network's identifier may mean, of the token's; none: no device has it. FORBIDDEN as above. */
+  /** The devices with a network's identifier that the token covers; none: no device has it. FORBIDDEN as above. */
   async forUplink(access: Access, identifier: string): Promise<DeviceInfo[]> {
     const workspaceIds = access.workspaceIdsWith('RECORD');
     const visible = visibleOf(access, await this.#ingestCache.devicesNamed(workspaceIds, identifier));
@@ -59,7 +63,7 @@ export class DeviceFinder {
   }
 }
 
-/** FORBIDDEN when there are some, and the token's limits leave out all of them. */
+/** The covered devices; FORBIDDEN when the token's limits leave out all of several. */
 function visibleOf(access: Access, found: readonly DeviceInfo[]): DeviceInfo[] {
   const visible = found.filter((device) => access.coversDevice(device));
   if (found.length > 0 && visible.length === 0) throw forbidden('This token is limited to other products or devices.');

@@ -6,24 +6,24 @@ import { MAX_NAMED, readIdsNamed } from './device-rows.ts';
 import { isPossibleSerial } from './possible-serial.ts';
 
 const MAX_NAMES = 400_000;
-/** Anybody makes them up, of up to 200 characters. */
+/** Maximum names without a device in memory: senders make them up, of up to 200 characters. */
 const MAX_UNKNOWN = 50_000;
 
 interface Named {
   ids: string[];
-  /** When it was read; once a device of the workspace has changed since, it holds no more. */
+  /** Revision at which it was read; a later change of the workspace's devices invalidates it. */
   revision: number;
 }
 
-/** Which devices of a workspace have a name, in memory, until any of the workspace's devices changes. */
+/** The devices of each name in a workspace, in memory, until any of the workspace's devices changes. */
 export class DeviceNames {
   readonly #database: Database;
   /** `workspaceId identity` → device ids. */
   readonly #ids = new LruMap<string, Named>({ most: MAX_NAMES, sizeOf: ({ ids }) => ids.length });
-  /** The keys of names that no device of the workspace has → when that was read. */
+  /** Keys of names that no device of the workspace has → revision at which that was read. */
   readonly #unknown = new LruMap<string, number>({ most: MAX_UNKNOWN });
   readonly #loads = new SingleFlight<string[]>();
-  /** Of workspaces: others' devices may change all the time. */
+  /** Revisions by workspace: devices of others may change all the time. */
   readonly #revisions = new VersionCounter();
 
   constructor(database: Database) {
@@ -34,7 +34,10 @@ export class DeviceNames {
     return this.#ids.size;
   }
 
-  /** Ids of the devices of that identity (`deviceIdentity`) in the workspaces. What is not in memory is one query, however many they are. */
+  /**
+   * Ids of the devices of that identity (`deviceIdentity`) in the workspaces. Reads all that are not in memory in one
+   * query.
+   */
   async idsOf(workspaceIds: readonly string[], identity: string): Promise<string[]> {
     if (!isPossibleSerial(identity)) return [];
     const ids: string[] = [];
@@ -50,13 +53,13 @@ export class DeviceNames {
     return [...ids, ...(await this.#loads.of(keyOf(unread.join(','), identity), load))];
   }
 
-  /** One of the devices is gone since its name was read, and another may have that by now. */
+  /** Forgets a name of which a device is gone: another device may have it by now. */
   forget(workspaceIds: readonly string[], identity: string): void {
     for (const workspaceId of workspaceIds) this.#ids.delete(keyOf(workspaceId, identity));
     this.#loads.forget();
   }
 
-  /** Of a workspace whose devices changed nothing is kept, nor what is read just now, and nobody joins those who read it. */
+  /** Forgets a workspace whose devices changed; reads in progress are not kept, and later ones do not join them. */
   drop(workspaceId: string): void {
     this.#revisions.changed(workspaceId);
     this.#loads.forget();
@@ -77,11 +80,11 @@ export class DeviceNames {
     const revision = this.#revisions.now;
     const rows = await readIdsNamed(this.#database, workspaceIds, identity);
     const ids = rows.map(({ id }) => id);
-    // Of as many as are read, those of a workspace may be missing.
+    // At the maximum, devices of a workspace may be missing: keep nothing.
     if (rows.length === MAX_NAMED) return ids;
     const byWorkspace = Map.groupBy(rows, ({ workspaceId }) => workspaceId);
     for (const workspaceId of workspaceIds) {
-      // Changed while it was read.
+      // Skip what changed while it was read.
       if (!this.#holds(workspaceId, revision)) continue;
       const own = byWorkspace.get(workspaceId)?.map(({ id }) => id);
       const key = keyOf(workspaceId, identity);

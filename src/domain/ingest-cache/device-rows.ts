@@ -13,7 +13,7 @@ export interface DeviceRow {
   productId: string;
   name: string;
   serialNumber: string;
-  /** Its `deviceIdentity`. */
+  /** The `deviceIdentity` of its serial number. */
   identity: string;
   plan: string;
   /** Key of a configuration field → the device's own value. */
@@ -24,13 +24,13 @@ export interface DeviceRow {
 
 type BareRow = Omit<DeviceRow, 'identity' | 'configuration' | 'configurationBytes'> & { isConfigured: number };
 
-/** Which of `device d` are wanted, with the values of its question marks. */
+/** A condition on `device d`, with its parameters. */
 interface Condition {
   sql: string;
   values: readonly unknown[];
 }
 
-/** What a device in memory weighs, in devices that are told nothing. */
+/** Weight of a device in memory, in devices without configuration. */
 export function weightOfDevice({ configurationBytes }: DeviceRow): number {
   return 1 + configurationBytes / USUAL_BYTES;
 }
@@ -50,7 +50,7 @@ export function named(
     identities.filter(isNetworkIdentity),
     identities.filter((one) => !isNetworkIdentity(one)),
   ];
-  // Each has an index of its own. One that is empty would have SQLite use none for the others.
+  // Query each by its own index; an empty list would keep SQLite from using any index for the others.
   const ways: [string, readonly string[], readonly unknown[]][] = [
     ['d.serial_number', others, []],
     ['d.workspace_id = ? and d.serial_folded', ofNetworks, [workspaceId]],
@@ -63,7 +63,7 @@ export function named(
   };
 }
 
-/** Plain rows, in no order: as entities 500 take the event loop 20 ms, like this 2. What they are told may be long. */
+/** Reads plain rows, unordered: entities take ten times as long. The configuration may be long. */
 export async function readDeviceRows(database: Database, { sql, values }: Condition): Promise<DeviceRow[]> {
   const rows = await database.read().execute<BareRow[]>(
     `select d."key", d.id, p.id as "productId", d.name, d.serial_number as "serialNumber", d.plan, d.write_rate as "writeRate",
@@ -98,17 +98,19 @@ function isOneOf(column: string, values: readonly unknown[]): string {
   return values.length === 0 ? '1 = 0' : `${column} in (${placeholders(values)})`;
 }
 
-/** More devices of a name than these are not read. */
+/** Maximum devices read per name. */
 export const MAX_NAMED = 100;
 
-/** The column by which a device of this identity is looked up: that of `serialFolded` differs for EUIs and core ids alone. */
+/**
+ * The column that identifies such a device: `serialFolded` differs from the serial number for EUIs and core ids alone.
+ */
 export function columnOf(identity: string): 'serial_folded' | 'serial_number' {
   return isNetworkIdentity(identity) ? 'serial_folded' : 'serial_number';
 }
 
 /**
- * The devices of that identity in the workspaces. As entities they took four times as long, and unknown names are asked
- * for again and again.
+ * Ids of the devices of that identity in the workspaces. Reads no entities, as unknown names are asked for again and
+ * again.
  */
 export function readIdsNamed(
   database: Database,

@@ -26,7 +26,7 @@ export interface FieldInfo extends FieldWords, ReadAs, Meant {
   identifier: string;
 }
 
-/** A snapshot of a product with its fields and active decoder; a change makes a new one, nobody changes this. */
+/** An immutable snapshot of a product with its fields and active decoder; a change makes a new one. */
 export interface ProductInfo {
   key: number;
   id: string;
@@ -35,9 +35,9 @@ export interface ProductInfo {
   deviceType: DeviceType;
   webhookId: string;
   offlineAfterSeconds: number | null;
-  /** The place (0,0) is no fix. */
+  /** True when the place (0,0) means no fix. */
   ignoreZeroPlaces: boolean;
-  /** IANA zone of times that name none; null: UTC. */
+  /** IANA zone of times without one; null: UTC. */
   timeZone: string | null;
   fields: Map<string, FieldInfo>;
   fieldsByKey: Map<number, FieldInfo>;
@@ -60,24 +60,24 @@ export interface DeviceInfo {
   identity: string;
   /** Key of a configuration field → the device's own value. */
   configuration: Record<string, unknown>;
-  /** How long its plan keeps its history; null: for ever. */
+  /** Retention of its plan; null: for ever. */
   keeps: Keeps | null;
   /** Milliseconds between two accepted writes of one field (CONTRACT 3); 0: no limit. */
   writeIntervalMs: number;
 }
 
-/** Fields and sources of products, in bytes: a source has up to 256 KiB. */
+/** Maximum bytes of products in memory: a source has up to 256 KiB. */
 const MAX_PRODUCT_BYTES = 128 * 1024 * 1024;
 const [MAX_WEBHOOKS, MAX_DEVICES, MAX_NAMES, LOADED_AT_ONCE] = [100_000, 200_000, 400_000, 500];
-/** What changes while it is looked up is looked up again; where it always does, it is as it was found last, and not kept. */
+/** Maximum reads of something that changes meanwhile; then the last one is returned, and not kept. */
 const MOST_LOOKS = 3;
-/** Devices that change together and are told apart by those who read others of the product. */
+/** Maximum devices of one change that invalidates them alone, and not all devices of the product. */
 const FEW_CHANGED = 100;
 
 /**
- * What every ingest path reads: products with fields and decoder, devices, and the ways to find them, in memory. An
- * entry is dropped by the commit that changes it, on every node, before the mutation answers: the next request sees
- * the change (CONTRACT 1).
+ * Everything that ingest reads, in memory: products with fields and decoder, devices, and the ways to find them. The
+ * commit that changes an entry drops it, on every node, before the mutation answers: the next request sees the change
+ * (CONTRACT 1).
  */
 export class IngestCache {
   readonly #revisions = new VersionCounter();
@@ -87,12 +87,12 @@ export class IngestCache {
   readonly #products = new LruMap<string, ProductInfo>({ most: MAX_PRODUCT_BYTES, sizeOf: bytesOfProduct });
   readonly #productIdByWebhook = new LruMap<string, string>({ most: MAX_WEBHOOKS });
   readonly #devices = new LruMap<string, DeviceRow>({ most: MAX_DEVICES, sizeOf: weightOfDevice });
-  /** `productId NUL identity` → device id; only hits are kept. */
+  /** `productId NUL identity` → device id; devices found only. */
   readonly #deviceIdByIdentity = new LruMap<string, string>({ most: MAX_NAMES });
   readonly #names: DeviceNames;
   readonly #productLoads = new SingleFlight<ProductInfo | null>();
   readonly #deviceLoads = new BatchedFlight<DeviceInfo>((ids) => this.#readDevices(ids));
-  /** The revision when a product's serial numbers were first asked for since any of its devices changed. */
+  /** Revision of the first read of a product's serial numbers since the last change of its devices. */
   readonly #serialsVersions = new LruMap<string, string>({ most: MAX_WEBHOOKS });
 
   constructor(database: Database, cluster: Cluster, defaultWriteRate: number, keepsOf: KeepsOf) {
@@ -105,7 +105,7 @@ export class IngestCache {
     });
   }
 
-  /** How many entries are in memory, by what they are. */
+  /** Number of entries in memory, by kind. */
   get sizes(): Record<string, number> {
     return {
       products: this.#products.size,
@@ -115,12 +115,15 @@ export class IngestCache {
     };
   }
 
-  /** Moves whenever anything kept here is dropped: while it stands, what was found is still so. */
+  /** Changes whenever anything kept here is dropped: as long as it stays, everything found is still true. */
   get revision(): number {
     return this.#revisions.now;
   }
 
-  /** Whether the product, its workspace or any of its devices has changed since that revision; others change all the time. */
+  /**
+   * True when the product, its workspace or any of its devices has changed since that revision, whatever others
+   * changed.
+   */
   hasChanged(product: Pick<ProductInfo, 'id' | 'workspaceId'>, since: number): boolean {
     return this.#revisions.hasChanged([product.id, product.workspaceId, devicesOf(product.id)], since);
   }
@@ -136,13 +139,13 @@ export class IngestCache {
     const row = await this.#database.read().findOne(ProductSchema, { webhookId }, { fields: ['id'] });
     if (row === null) return null;
     const product = await this.product(row.id);
-    // Rotated between the two reads: the old id is unknown.
+    // The webhook was rotated between the two reads: the old id is unknown.
     if (product?.webhookId !== webhookId) return null;
     this.#productIdByWebhook.set(webhookId, row.id);
     return product;
   }
 
-  /** The product whose webhook it is without waiting, when both are in memory. */
+  /** The product of a webhook without waiting, when both are in memory. */
   cachedByWebhook(webhookId: string): ProductInfo | null {
     return this.#products.get(this.#productIdByWebhook.get(webhookId) ?? '') ?? null;
   }
@@ -186,8 +189,8 @@ export class IngestCache {
   }
 
   /**
-   * The product's devices with these names (serial numbers or ids), in few queries however many there are; names of no
-   * device are not in the answer; null: several have the name.
+   * The product's devices with these names (serial numbers or ids), in few queries however many there are. Names
+   * without a device are absent; null: several devices have the name.
    */
   async devicesOfProduct(product: ProductInfo, names: Iterable<string>): Promise<Map<string, DeviceInfo | null>> {
     const found = new Map<string, DeviceInfo | null>();
@@ -216,8 +219,8 @@ export class IngestCache {
   }
 
   /**
-   * JSON text of serial number → device id of all devices of the product, in pieces read in `turns`; `version` changes when
-   * they do.
+   * JSON text of serial number → device id of all devices of the product, in pieces read in `turns`; `version` changes
+   * with them.
    */
   serials(product: ProductInfo): {
     version: string;
@@ -237,7 +240,7 @@ export class IngestCache {
     const known = this.#deviceIdByIdentity.get(`${product.id}\0${identity}`);
     const id = known ?? (isUuid(name) ? name.toLowerCase() : null);
     const device = id === null ? null : this.cachedDevice(id);
-    // What is remembered of a serial number is checked here: it may have changed hands.
+    // Check a cached serial number: the device may have another by now.
     const named = device?.identity === identity || device?.id === name.toLowerCase();
     return named && device?.productId === product.id ? device : null;
   }
@@ -286,14 +289,16 @@ export class IngestCache {
       const before = this.#revisions.now;
       const product = await readProduct(this.#database, id);
       if (product === null) return null;
-      // Changed while it was read: what was read may mix old and new.
+      // Keep nothing that changed while it was read: it may mix old and new.
       const isStale = this.#revisions.hasChanged([id, product.workspaceId], before);
       if (!isStale) this.#products.set(id, product);
       if (!isStale || looks === MOST_LOOKS) return product;
     }
   }
 
-  /** Whether what was read of devices may have changed since; their products and others of these may change all the time. */
+  /**
+   * True when devices that were read may have changed since: they, their workspaces, or many of their product at once.
+   */
   #isStale(products: Iterable<ProductInfo>, deviceIds: readonly string[], since: number): boolean {
     const ofProducts = [...products].flatMap(({ id, workspaceId }) => [workspaceId, manyOf(id)]);
     return this.#revisions.hasChanged([...ofProducts, ...deviceIds], since);
@@ -302,7 +307,7 @@ export class IngestCache {
   #drop(change: Change): void {
     if (change.kind === 'token' || change.kind === 'user') return;
     if (change.kind === 'devices') return this.#dropDevices(change);
-    // Who asks from now on joins nobody who has asked before.
+    // Let no later request join a read that began before the change.
     this.#deviceLoads.forget();
     this.#productLoads.forget(change.kind === 'product' ? change.id : undefined);
     if (change.kind === 'everything') {
@@ -325,7 +330,7 @@ export class IngestCache {
     if (product !== undefined) this.#productIdByWebhook.delete(product.webhookId);
   }
 
-  /** Of the product itself nothing has changed. */
+  /** Drops devices, and not their product. */
   #dropDevices(change: Extract<Change, { kind: 'devices' }>): void {
     const { productId, ids } = change;
     const workspaceId = change.workspaceId ?? this.#products.get(productId)?.workspaceId;
@@ -339,7 +344,7 @@ export class IngestCache {
   }
 }
 
-/** Under which a change of any of its devices is noted … */
+/** Revision key for a change of any of a product's devices. */
 const devicesOf = (productId: string): string => `devices of ${productId}`;
-/** … and one of many at once. */
+/** Revision key for a change of many of them at once. */
 const manyOf = (productId: string): string => `many of ${productId}`;

@@ -7,15 +7,15 @@ import { FieldSchema } from '../entities/field.ts';
 import { ProductSchema } from '../entities/product.ts';
 import { configurationInfo } from './device-configuration.ts';
 
-/** How senders of a product are answered where something was stored or kept. */
+/** The answers to senders of a product once something was stored or kept. */
 export interface ProductAnswers {
-  /** 200 in place of 202 and 207. */
+  /** True: 200 in place of 202 and 207. */
   always200: boolean;
-  /** In place of a webhook's counts; null: these. */
+  /** The answer in place of a webhook's counts; null: the counts. */
   webhook: WebhookAnswer | null;
 }
 
-/** What a row says; null: there is none, and it is as it comes. */
+/** The answers of a row; null: no row, the default. */
 export function productAnswers(row: Pick<ProductAnswer, 'always200' | 'webhook'> | null): ProductAnswers {
   const webhook = row?.webhook == null ? null : (JSON.parse(row.webhook) as WebhookAnswer);
   return { always200: row?.always200 === 1, webhook };

@@ -1,7 +1,7 @@
 import type { Database } from '../ports/database.ts';
 import type { HeldTurns } from '../../scheduling/penalty-turns.ts';
 
-/** So many devices are read at once: about 3 ms. */
+/** Devices read per slice. */
 const SLICE = 2_000;
 const BEHIND = `select d.id, d.serial_number as "serialNumber" from device d
   where d.product_key = ? and d.serial_number > ? order by d.serial_number limit ?`;
@@ -12,8 +12,8 @@ interface Row {
 }
 
 /**
- * JSON text of serial number → device id of all devices of a product, slice by slice: others have their turn in between,
- * and nothing is made of all of it in one piece. null: it would have more bytes.
+ * JSON text of serial number → device id of all devices of a product, built slice by slice so that others run in
+ * between. null: it would exceed the maximum of bytes.
  */
 export async function serialsText(
   database: Database,

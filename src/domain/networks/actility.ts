@@ -4,12 +4,12 @@ import { missingIdentifier } from './missing-identifier.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 import { otherEvent, solvedPlace } from './other-event.ts';
 
-/** Whether this is a message of Actility's ThingPark: everything is under one key, `DevEUI_uplink` for an uplink. */
+/** True for a message of Actility's ThingPark: everything is under one key, `DevEUI_uplink` for an uplink. */
 export function isActilityMessage(message: Record<string, unknown>): boolean {
   return Object.keys(message).some((key) => key.startsWith('DevEUI_'));
 }
 
-/** A message of Actility's ThingPark; its numbers may be written as text. */
+/** Reads a message of Actility's ThingPark; its numbers may be written as text. */
 export function readActilityMessage(message: Record<string, unknown>): NetworkEvent {
   const key = Object.keys(message).find((name) => name.startsWith('DevEUI_')) ?? 'DevEUI_uplink';
   const up = objectAt(message, key);

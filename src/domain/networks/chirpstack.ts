@@ -16,7 +16,7 @@ import type { Gateway, NetworkEvent } from './network-event.ts';
 import { readableEui } from './network-identity.ts';
 import { otherEvent, solvedPlace } from './other-event.ts';
 
-/** Which event other than an uplink has a key of its own, in the order in which they are looked for. */
+/** Keys that only one event other than an uplink has, and its name, in the order in which they are checked. */
 const OTHER_EVENTS = {
   acknowledged: 'ack',
   downlinkId: 'txack',
@@ -31,16 +31,16 @@ const OTHER_EVENTS = {
   error: 'error',
 };
 const OTHER_KEYS = Object.keys(OTHER_EVENTS) as (keyof typeof OTHER_EVENTS)[];
-/** Only an uplink says something under these, … */
+/** Keys with a value in uplinks only. */
 const UPLINK_KEYS = ['data', 'fPort'];
-/** … these may stand beside the keys of another event. */
+/** Keys that also occur in other events. */
 const SHARED_KEYS = ['rxInfo', 'object', 'objectJSON', 'fCnt', 'dr'];
 const UPLINK_NAMES = /^\s*up(?:link)?\s*$/i;
 
 /**
- * An event of ChirpStack's HTTP integration in JSON: of v4 (`deviceInfo`), or of v3, which the built-in servers of
- * Milesight's and RAK's gateways still send (`devEUI`). Its kind is in the URL (`?event=up`, in any case); without that
- * the keys that say something decide. Keys with the value 0, "" or false may be absent.
+ * Reads an event of ChirpStack's HTTP integration in JSON: of v4 (`deviceInfo`), or of v3, which the built-in servers
+ * of Milesight's and RAK's gateways still send (`devEUI`). Its kind is in the URL (`?event=up`, in any case), or else
+ * follows from the keys that have a value. Keys with the value 0, "" or false may be absent.
  */
 export function readChirpstackEvent(raw: unknown, eventName: string | undefined): NetworkEvent {
   const event = isObject(raw) ? raw : {};
@@ -67,7 +67,7 @@ export function readChirpstackEvent(raw: unknown, eventName: string | undefined)
     deviceIdentifier,
     times: {
       server: [...gateways.map((gateway) => timeIn(gateway['nsTime'])), timeIn(event['publishedAt'])],
-      // `time` is the clock of a gateway, if one has said what it shows.
+      // `time` comes from a gateway's clock, if one has sent it.
       gateways: [timeIn(event['time']), ...gateways.map(gatewayTime)],
     },
     port: numberIn(event['fPort']),
@@ -87,19 +87,19 @@ export function readChirpstackEvent(raw: unknown, eventName: string | undefined)
   });
 }
 
-/** The kind of an event whose URL does not name it, as its keys show; null: an uplink. */
+/** Kind of an event whose URL does not name it, by its keys; null: an uplink. */
 function otherKind(event: JsonObject): string | null {
   if (UPLINK_KEYS.some((key) => saysSomething(event[key]))) return null;
   const own = OTHER_KEYS.find((key) => saysSomething(event[key]));
   if (own !== undefined) return OTHER_EVENTS[own];
-  // Of what is empty throughout, such as a refused downlink, the keys that stand there tell.
+  // Without any values, as in a rejected downlink, the presence of keys decides.
   if (SHARED_KEYS.some((key) => saysSomething(event[key])) || UPLINK_KEYS.some((key) => key in event)) return null;
   const empty = OTHER_KEYS.find((key) => event[key] !== undefined && event[key] !== null);
   if (empty !== undefined) return OTHER_EVENTS[empty];
   return SHARED_KEYS.some((key) => key in event) ? null : 'join';
 }
 
-/** Battery and margin, or a place. A battery level says nothing while the device does not know it, or needs none. */
+/** Battery and margin, or a place. Ignores a battery level that the device does not know, or does not need. */
 function decodedOf(type: string, event: JsonObject): JsonObject | null {
   if (type === 'location') return solvedPlace(objectAt(event, 'location'));
   if (type !== 'status') return null;

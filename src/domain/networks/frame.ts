@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { NetworkEvent } from './network-event.ts';
 
-/** Of SHA-256 in hexadecimal: 16 bytes are enough that no two frames are taken for one. */
+/** Hexadecimal digits kept of a SHA-256: 16 bytes never collide in practice. */
 const DIGEST_LENGTH = 32;
 
 /**
- * What is the same of two copies of one LoRaWAN frame, and of no others within minutes: device (as that network writes it),
- * session, counter, port and payload, also as the network has decoded it. null: it is no uplink, or says no counter.
+ * Digest that copies of one LoRaWAN frame share, and no other frames within minutes: of device (as that network writes
+ * it), session, counter, port and payload, or the network's decoding of it. null: no uplink, or no counter.
  */
 export function frameDigest({ deviceIdentifier, uplink }: NetworkEvent): string | null {
   if (uplink === null || uplink.frame === null || deviceIdentifier === null || uplink.content.kind !== 'lorawan')

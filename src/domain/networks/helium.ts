@@ -15,8 +15,8 @@ import type { NetworkEvent } from './network-event.ts';
 import { otherEvent } from './other-event.ts';
 
 /**
- * A message of the Helium console's HTTP integration. Join requests and the like carry a `type` or `category` that is
- * no uplink. `decoded.payload` may be a list, as the console's Cayenne decoder makes it.
+ * Reads a message of the Helium console's HTTP integration. Join requests and the like carry a `type` or `category`
+ * that is no uplink. `decoded.payload` may be a list, as the console's Cayenne decoder makes it.
  */
 export function readHeliumMessage(raw: unknown): NetworkEvent {
   const message = isObject(raw) ? raw : {};

@@ -1,9 +1,11 @@
 import { isoMs } from '../times/iso-time.ts';
 import { type Bounds, MOST_NODES, parseShallow } from '../text/json-text.ts';
 
-/** Reading JSON that networks send: whatever is absent or of another kind reads as the default, nothing throws. */
+/**
+ * Readers of JSON that networks send: an absent value, or one of another kind, reads as the default; nothing throws.
+ */
 
-/** A JSON object of which nothing is known yet. */
+/** A JSON object with unknown content. */
 export type JsonObject = Record<string, unknown>;
 
 /** True for JSON objects, false for arrays and null. */
@@ -18,17 +20,17 @@ export function objectAt(value: unknown, ...path: string[]): JsonObject {
   return isObject(at) ? at : {};
 }
 
-/** No network nests deeper, or says more. */
+/** Bounds that no network's message reaches. */
 export const BOUNDS: Bounds = { levels: 200, nodes: MOST_NODES };
 
-/** The value itself when it is an object, or the object that it is the JSON text of; else null. */
+/** The value itself when it is an object, or the object whose JSON text it is; else null. */
 export function objectOf(value: unknown): JsonObject | null {
   if (isObject(value)) return value;
   const parsed = typeof value === 'string' && /^\s*\{/.test(value) ? parseShallow(value, BOUNDS) : null;
   return isObject(parsed) ? parsed : null;
 }
 
-/** What a network has decoded: an object or a list of some, or the JSON text of one; null: nothing. */
+/** A network's decoding: an object or a list, or the JSON text of one; null: none. */
 export function decodedIn(value: unknown): JsonObject | unknown[] | null {
   const list = typeof value === 'string' && /^\s*\[/.test(value) ? parseShallow(value, BOUNDS) : value;
   if (Array.isArray(list)) return list.some(isObject) ? list : null;
@@ -40,13 +42,13 @@ export function objectsIn(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Whether a key with this value says anything: null, false, 0, empty texts, lists and objects are what is absent elsewhere. */
+/** True for a value with content: null, false, 0, empty texts, lists and objects count as absent. */
 export function saysSomething(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
 }
 
-/** Text that says something; numbers read as their text. */
+/** Non-empty text; numbers read as their text. */
 export function textIn(value: unknown): string | null {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;

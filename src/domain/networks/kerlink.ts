@@ -16,14 +16,14 @@ import { missingIdentifier } from './missing-identifier.ts';
 import type { NetworkEvent } from './network-event.ts';
 import { otherEvent } from './other-event.ts';
 
-/** Whether this is a message of Kerlink's Wanesy Management Center. */
+/** True for a message of Kerlink's Wanesy Management Center. */
 export function isKerlinkMessage(message: JsonObject): boolean {
   return isObject(message['endDevice']);
 }
 
 /**
- * A message of Kerlink's Wanesy Management Center; the payload in hexadecimal or base64, as `encodingType` says. What has
- * neither a payload nor an uplink's counter is another event. INVALID_BODY where the payload is encrypted.
+ * Reads a message of Kerlink's Wanesy Management Center; the payload in hexadecimal or base64, as `encodingType` says.
+ * Without a payload and an uplink's counter it is another event. INVALID_BODY when the payload is encrypted.
  */
 export function readKerlinkMessage(message: JsonObject): NetworkEvent {
   const device = objectAt(message, 'endDevice');

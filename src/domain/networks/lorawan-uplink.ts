@@ -2,7 +2,7 @@ import type { NetworkTimes } from '../times/network-time.ts';
 import { type JsonObject, objectsIn } from './json-reading.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 
-/** What a LoRaWAN network's reader found in an uplink; null: the message does not say. */
+/** The parts of an uplink as a LoRaWAN network's reader found them; null: absent. */
 interface LorawanParts {
   raw: unknown;
   deviceIdentifier: string;
@@ -11,26 +11,26 @@ interface LorawanParts {
   counter: number | null;
   /** The device's address in its session, which a new join changes. */
   address?: string | null;
-  /** In Hz, MHz or GHz. */
+  /** Frequency in Hz, MHz or GHz. */
   frequency: number | null;
   dataRate: string | null;
   codingRate: string | null;
   gateways: Gateway[];
   bytes: Buffer;
   decoded: JsonObject | unknown[] | null;
-  /** Whether what came on port 0 is MAC commands, as LoRaWAN has it. ChirpStack runs codecs on port 0. */
+  /** True when port 0 carries MAC commands, as LoRaWAN has it; ChirpStack runs codecs on port 0. */
   portZeroIsMac: boolean;
 }
 
-/** Cities have some twenty; a body may list half a million. */
+/** Maximum gateways read per uplink: cities have some twenty, a body may list half a million. */
 const MAX_GATEWAYS = 50;
 
-/** The first of those that a message says have heard it. */
+/** The first gateways of a message's list. */
 export function gatewaysIn(list: unknown): JsonObject[] {
   return objectsIn(Array.isArray(list) ? list.slice(0, MAX_GATEWAYS) : list);
 }
 
-/** The uplink in the one shape that every LoRaWAN network is brought to (CONTRACT 6). */
+/** The uplink in the shape that is common to all LoRaWAN networks (CONTRACT 6). */
 export function lorawanUplink(parts: LorawanParts): NetworkEvent {
   const { raw, deviceIdentifier, times, dataRate, codingRate, gateways, bytes, decoded, portZeroIsMac } = parts;
   const port = parts.port ?? 0;
@@ -65,12 +65,12 @@ export function loraDataRate(spreadingFactor: number | null, bandwidth: number |
   return `SF${spreadingFactor ?? 0}BW${width >= 7_000 ? width / 1000 : width}`;
 }
 
-/** `4/5`, also where a network writes `CR_4_5`. */
+/** A coding rate as `4/5`, also from `CR_4_5`. */
 export function codingRateText(rate: string | null): string | null {
   return rate?.replace(/^CR_(?:LI_)?(\d+)_(\d+)$/i, '$1/$2') ?? null;
 }
 
-/** LoRaWAN's bands are between 150 MHz and 2.5 GHz: the size tells the unit. */
+/** The frequency in GHz; its size tells the unit, as LoRaWAN's bands are between 150 MHz and 2.5 GHz. */
 function gigahertz(frequency: number | null): number | null {
   if (frequency === null || frequency <= 0) return null;
   const ghz = frequency > 1e6 ? frequency / 1e9 : frequency > 10 ? frequency / 1e3 : frequency;

@@ -5,14 +5,14 @@ import { missingIdentifier } from './missing-identifier.ts';
 import type { NetworkEvent } from './network-event.ts';
 import { otherEvent } from './other-event.ts';
 
-/** Whether this is a message of LORIOT: each has `cmd` and, where it is of a device, `EUI`. */
+/** True for a message of LORIOT: each has `cmd` and, if it concerns a device, `EUI`. */
 export function isLoriotMessage(message: JsonObject): boolean {
   return typeof message['cmd'] === 'string' && ('EUI' in message || 'fcnt' in message);
 }
 
 /**
- * A message of LORIOT. An uplink comes as `rx`, and again as `gw` with what each gateway heard: the second is the same
- * frame. INVALID_BODY where the payload is encrypted.
+ * Reads a message of LORIOT. An uplink comes as `rx`, and again as `gw` with the receptions of each gateway: both are
+ * the same frame. INVALID_BODY when the payload is encrypted.
  */
 export function readLoriotMessage(message: JsonObject): NetworkEvent {
   const deviceIdentifier = textIn(message['EUI']);

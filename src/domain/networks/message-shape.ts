@@ -6,10 +6,13 @@ import { isLoriotMessage } from './loriot.ts';
 import { isNetmoreMessage } from './netmore.ts';
 import type { Network } from './network-event.ts';
 
-/** A network whose messages are known by their keys; those without a URL of their own come to any LoRaWAN network's. */
+/**
+ * A network whose messages are recognized by their keys; those without a URL of their own arrive at any LoRaWAN
+ * network's.
+ */
 export type Shape = Network | 'actility' | 'loriot' | 'netmore' | 'kerlink';
 
-/** How people know each, for messages. */
+/** Names of the networks, for messages. */
 export const SHAPE_NAMES: Record<Shape, string> = {
   tti: 'The Things Stack',
   chirpstack: 'ChirpStack',
@@ -21,12 +24,12 @@ export const SHAPE_NAMES: Record<Shape, string> = {
   kerlink: 'Kerlink Wanesy',
 };
 
-/** At whose URL the message is taken. */
+/** The network whose URL takes messages of the shape. */
 export function networkOfShape(shape: Shape): Network {
   return shape === 'tti' || shape === 'helium' || shape === 'particle' ? shape : 'chirpstack';
 }
 
-/** Which network's message this is, as its keys show; null: none that is known. */
+/** The network of a message, by its keys; null: unknown. */
 export function shapeOf(message: JsonObject): Shape | null {
   if ('end_device_ids' in message || isConsoleEvent(message) || isStoredMessage(message)) return 'tti';
   if (isActilityMessage(message)) return 'actility';
@@ -49,8 +52,8 @@ function isStoredMessage({ result }: JsonObject): boolean {
 }
 
 /**
- * The message itself, where it was copied together with what stood around it: The Things Stack's from its console (`data`)
- * or its storage (`result`). INVALID_BODY for an event of that console which is no message of an application.
+ * The message itself without its wrapper: The Things Stack's console (`data`) and storage (`result`) add one.
+ * INVALID_BODY for an event of that console which is no message of an application.
  */
 export function bareMessage(message: JsonObject): JsonObject {
   if (isStoredMessage(message)) return message['result'] as JsonObject;

@@ -4,7 +4,7 @@ import { missingIdentifier } from './missing-identifier.ts';
 import type { NetworkEvent } from './network-event.ts';
 import { otherEvent } from './other-event.ts';
 
-/** Whether this is a message of Netmore: flat, with the payload in hexadecimal and the numbers as text. */
+/** True for a message of Netmore: flat, with the payload in hexadecimal and the numbers as text. */
 export function isNetmoreMessage(message: JsonObject): boolean {
   const isFlat = 'devEui' in message || 'devEUI' in message;
   return isFlat && !('data' in message) && ('payload' in message || 'messageType' in message) && isTold(message);
@@ -14,7 +14,7 @@ function isTold(message: JsonObject): boolean {
   return ['fCntUp', 'messageType', 'sensorType', 'gatewayIdentifier'].some((key) => key in message);
 }
 
-/** A message of Netmore; it may come as the only one of a list. */
+/** Reads a message of Netmore; it may come as the only one of a list. */
 export function readNetmoreMessage(message: JsonObject): NetworkEvent {
   const deviceIdentifier = textIn(message['devEui']) ?? textIn(message['devEUI']);
   const type = textIn(message['messageType']) ?? 'payload';

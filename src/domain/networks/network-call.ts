@@ -14,16 +14,16 @@ import { type Network, type NetworkEvent, NETWORKS, type OtherEvent } from './ne
 import { readParticleEvent } from './particle.ts';
 import { readTtiMessage } from './tti.ts';
 
-/** Whatever stands behind the network's own URL (The Things Stack has a path for each kind of message) is ignored. */
+/** Path of a network; ignores anything behind it, as The Things Stack adds a path for each kind of message. */
 const PATH = /^\/integrations\/(?:lorawan\/([^/?]+)|(particle))(?:\/.*)?$/i;
 
-/** What the networks' readers look at of a request: the text of the body and the query's parameters. */
+/** The parts of a request that networks' readers use: the text of the body and the query's parameters. */
 interface NetworkRequest {
   body: string;
   GET: Record<string, string[]>;
 }
 
-/** Where a network's calls go, and how the log names them. */
+/** Path of a network's calls, in URLs and in the log. */
 export function pathOfNetwork(network: Network): string {
   return network === 'particle' ? '/integrations/particle/' : `/integrations/lorawan/${network}/`;
 }
@@ -35,7 +35,7 @@ export function networkOfPath(path: string): Network | null {
   return NETWORKS.find((network) => network === name) ?? null;
 }
 
-/** What to say of a network's message that stands at a product's webhook; '': it is none. */
+/** Hint for a network's message that arrived at a product's webhook; '': it is none. */
 export function wrongDoor(body: string): string {
   const shape = shapeOfBody(body);
   if (shape === null) return '';
@@ -43,12 +43,12 @@ export function wrongDoor(body: string): string {
   return ` This is a message of ${SHAPE_NAMES[shape]}: point it at ${url}, where the decoder gets its payload.`;
 }
 
-/** In characters: reading so much takes two milliseconds at most, and every failing call asks. */
+/** Maximum characters that are parsed, for every failing call. */
 const MAX_READ = 16_384;
-/** Of a longer body its first names tell. */
+/** Characters of a longer body whose names are checked. */
 const HEAD = 4_096;
 
-/** At which network's URL this text is taken, as its keys show; null: it is no message of any that is known. */
+/** The network whose URL takes this text, by its keys; null: no known network's message. */
 export function networkOfBody(body: string): Network | null {
   const shape = shapeOfBody(body);
   return shape === null ? null : networkOfShape(shape);
@@ -65,19 +65,19 @@ function shapeOfBody(body: string): Shape | null {
   }
 }
 
-/** Some networks send lists, of one message each. */
+/** The only entry of a list: some networks send lists of one message each. */
 function soleOf(message: unknown): unknown {
   return Array.isArray(message) && message.length === 1 ? message[0] : message;
 }
 
-/** An object with the names that stand there, at whatever level. */
+/** An object with the names found in the text, at whatever level. */
 function namesIn(text: string): JsonObject {
   return Object.fromEntries(Array.from(text.matchAll(/"(\w+)"\s*:/g), ([, name]) => [name, {}]));
 }
 
 /**
- * Reads a network's call. A LoRaWAN network's message is read as what its keys show it to be, at whichever LoRaWAN URL
- * it arrives. INVALID_JSON or INVALID_BODY when the body is no message of a network, or one that names no device.
+ * Reads a network's call. A LoRaWAN network's message is recognized by its keys, at whichever LoRaWAN URL it arrives.
+ * INVALID_JSON or INVALID_BODY when the body is no message of a network, or one that names no device.
  */
 export function readNetworkCall(network: Network, request: NetworkRequest): NetworkEvent {
   const { body } = request;
@@ -117,7 +117,7 @@ function oneObject(network: Network, sent: unknown): string {
 
 /** Particle's older webhooks send the same names as a form. */
 const FORM = /^[\w-]+=/;
-/** As many as entries. */
+/** Maximum names of a form, equal to that of entries. */
 const MAX_NAMES = 10_000;
 
 function formIn(body: string): unknown {
@@ -140,7 +140,7 @@ function jsonIn(network: Network, body: string): unknown {
   }
 }
 
-/** What the engine gets as a job's input; `variables`: the device's configuration. */
+/** Input of a decoding job, as JSON; `variables`: the device's configuration. */
 export function uplinkInput(event: NetworkEvent, receivedAt: number, variables: Record<string, string>): string {
   const { uplink, raw } = event;
   if (uplink === null) throw new TypeError('an event without an uplink has no input');
@@ -152,7 +152,7 @@ export function uplinkInput(event: NetworkEvent, receivedAt: number, variables: 
   return JSON.stringify({ bytes: [...content.bytes], fPort: normalized.port, recvTime, variables, ...shared });
 }
 
-/** The same of an event other than an uplink, for `decodeEvent`. */
+/** Input for `decodeEvent`, for an event other than an uplink. */
 export function eventInput(
   { deviceIdentifier, raw }: NetworkEvent,
   { type, event, time }: OtherEvent,

@@ -1,7 +1,7 @@
 import type { NetworkTimes } from '../times/network-time.ts';
 import type { JsonObject } from './json-reading.ts';
 
-/** The networks with a payload structure that is known (CONTRACT 6). */
+/** The networks with a known payload structure (CONTRACT 6). */
 export const NETWORKS = ['tti', 'chirpstack', 'helium', 'particle'] as const;
 
 /** A network with an integration of its own (CONTRACT 6). */
@@ -16,7 +16,7 @@ export interface Gateway {
   snr: number;
 }
 
-/** What decoders find in the global `normalizedPayload` beside `time` (CONTRACT 6): `frequency` in GHz. */
+/** The global `normalizedPayload` of decoders, without `time` (CONTRACT 6); `frequency` in GHz. */
 interface NormalizedPayload {
   deveui: string;
   port: number;
@@ -25,41 +25,41 @@ interface NormalizedPayload {
   data_rate: string | null;
   coding_rate: string | null;
   gateways: Gateway[];
-  /** The older spellings. */
+  /** Older spellings of `deveui` and `data_rate`. */
   deviceEui: string;
   dataRate: string | null;
 }
 
-/** A LoRaWAN uplink or a Particle event that carries data, whatever network it came through. */
+/** A LoRaWAN uplink or a Particle event with data, of any network. */
 interface Uplink {
-  /** What it says of when it was received; which of them counts, `networkTime` says. */
+  /** Receipt times of the message; `networkTime` chooses among them. */
   times: NetworkTimes;
-  /** What tells a frame from the others of its device: its counter, and the address of the session; null: it is not told apart. */
+  /** Counter and address of the session, which identify a frame of its device; null: unknown. */
   frame: { counter: number; session: string } | null;
-  /** What the network itself decoded, an object or a list; null: nothing. */
+  /** The network's own decoding, an object or a list; null: none. */
   decoded: object | null;
   normalized: NormalizedPayload;
   /** `bytes` for a LoRaWAN network; `payload` (as the network sent it) and `event` for Particle. */
   content: { kind: 'lorawan'; bytes: Buffer } | { kind: 'particle'; payload: unknown; event: string };
-  /** false: only MAC commands, so there is nothing for a decoder. */
+  /** False for MAC commands only, which leave a decoder nothing to do. */
   carriesPayload: boolean;
 }
 
-/** A join, status, place, acknowledgement or whatever else a network says beside uplinks. */
+/** A join, status, place, acknowledgement or any other message of a network beside uplinks. */
 export interface OtherEvent {
-  /** The network's own name of it: `status`, `join_accept`, `DevEUI_location`, … */
+  /** The network's own name of the event: `status`, `join_accept`, `DevEUI_location`, … */
   type: string;
-  /** The network's time of it in milliseconds; null: it says none. */
+  /** The network's time of the event in milliseconds; null: absent. */
   time: number | null;
-  /** What `decodeEvent` gets as `event`: the message. */
+  /** The message, which is the argument `event` of `decodeEvent`. */
   event: JsonObject;
-  /** What counts as its values where no `decodeEvent` is: battery and margin of a status, a place; null: nothing. */
+  /** Values of the event without `decodeEvent`: battery and margin of a status, a place; null: none. */
   decoded: JsonObject | null;
 }
 
 /** One message of a network. */
 export interface NetworkEvent {
-  /** What the network calls the device: an EUI or a core id; null: an event other than an uplink that names none. */
+  /** The network's name of the device: an EUI or a core id; null: an event other than an uplink that names none. */
   deviceIdentifier: string | null;
   /** null: it is `other`. */
   uplink: Uplink | null;

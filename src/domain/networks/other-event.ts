@@ -9,7 +9,7 @@ interface OtherParts {
   decoded?: OtherEvent['decoded'];
 }
 
-/** A message that is no uplink; `raw` is the message as it was sent. */
+/** A message that is no uplink; `raw`: the message as it was sent. */
 export function otherEvent(
   deviceIdentifier: string | null,
   raw: unknown,
@@ -18,7 +18,7 @@ export function otherEvent(
   return { deviceIdentifier, uplink: null, other: { type, time, event, decoded }, raw };
 }
 
-/** `{latitude, longitude, …}`, as networks tell a place that they have worked out, for the field `location`; null: it is none. */
+/** A place `{latitude, longitude, …}` that a network computed, for the field `location`; null: no place. */
 export function solvedPlace({ latitude, longitude }: JsonObject): JsonObject | null {
   const [lat, lon] = [numberIn(latitude), numberIn(longitude)];
   return lat === null || lon === null ? null : { location: `(${lat},${lon})` };

@@ -6,12 +6,12 @@ import { otherEvent } from './other-event.ts';
 /** Events that Particle's cloud itself publishes (`spark/status`, `particle/internal/…`): they carry no measurement. */
 const SYSTEM_EVENT = /^(?:spark|particle)\//i;
 
-/** What Particle's own templates put beside the data. */
+/** Keys that Particle's own templates put beside the data. */
 const ENVELOPE = /^(?:event|name|coreid|published_at|userid|user_id|ttl|public|version|fw_version|product_?id)$/i;
 
 /**
- * The default JSON of a Particle webhook: `event`, `data` (text, whatever was published), `coreid`, `published_at`.
- * Custom JSON may have keys of its own in place of `data`: then they are the data.
+ * Reads the default JSON of a Particle webhook: `event`, `data` (any published text), `coreid`, `published_at`. Custom
+ * JSON may have keys of its own in place of `data`: then they are the data.
  */
 export function readParticleEvent(raw: unknown): NetworkEvent {
   const message = isObject(raw) ? raw : {};

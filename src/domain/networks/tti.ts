@@ -14,16 +14,16 @@ import { missingIdentifier } from './missing-identifier.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 import { otherEvent, solvedPlace } from './other-event.ts';
 
-/** What The Things Stack names its other webhook messages by. */
+/** Keys of The Things Stack's other webhook messages. */
 const OTHER_EVENTS =
   /^(?:join_accept|downlink_(?:ack|nack|sent|failed|queued|queue_invalidated)|location_solved|service_data|uplink_normalized)$/;
 
-/** What stands in a message of any kind. */
+/** Keys that occur in messages of any kind. */
 const ENVELOPE = /^(?:end_device_ids|correlation_ids|received_at|simulated)$/;
 
 /**
- * A message of a The Things Stack v3 webhook. Keys with the value 0, "" or false are absent. What has no
- * `uplink_message` is a join, a downlink's fate, a location or a copy (`uplink_normalized`).
+ * Reads a message of a The Things Stack v3 webhook. Keys with the value 0, "" or false are absent. Without
+ * `uplink_message` it is a join, a downlink's fate, a location or a copy (`uplink_normalized`).
  */
 export function readTtiMessage(raw: unknown): NetworkEvent {
   const message = isObject(raw) ? raw : {};
@@ -43,7 +43,7 @@ export function readTtiMessage(raw: unknown): NetworkEvent {
     raw,
     deviceIdentifier,
     times: {
-      // Of the Network Server, the Application Server and, by gateways, the Gateway Server.
+      // Times of the Network Server, the Application Server and, per gateway, the Gateway Server.
       server: [up, message, ...gateways].map((said) => timeIn(said['received_at'])),
       gateways: gateways.map((gateway) => timeIn(gateway['time'])),
     },
@@ -60,7 +60,7 @@ export function readTtiMessage(raw: unknown): NetworkEvent {
   });
 }
 
-/** What stands under the event's own name also stands beside the rest of the message. */
+/** Reads another event; merges the content under the event's own name with the rest of the message. */
 function readOther(message: JsonObject, deviceIdentifier: string | null): NetworkEvent {
   const known = Object.keys(message).find((key) => OTHER_EVENTS.test(key) && isObject(message[key]));
   const type = known ?? Object.keys(message).find((key) => !ENVELOPE.test(key) && isObject(message[key])) ?? 'unknown';

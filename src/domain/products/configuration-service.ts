@@ -21,7 +21,7 @@ import { FIELD_TEXTS } from './new-field.ts';
 
 const MAX_FIELDS = 200;
 const MAX_TEXT = 4096;
-/** What one device is told, as JSON. */
+/** Maximum bytes of a device's configuration, as JSON. */
 const MAX_BYTES = 65_536;
 
 interface ConfigurationServiceDeps {
@@ -44,7 +44,7 @@ interface ConfigurationFieldChange {
   default?: unknown;
 }
 
-/** What decoders are told about a device (CONTRACT 5): fields of the product, values of the device. Needs CONFIGURE. */
+/** The configuration that decoders read (CONTRACT 5): fields of the product, values of the device. Needs CONFIGURE. */
 export class ConfigurationService {
   readonly #deps: ConfigurationServiceDeps;
 
@@ -52,7 +52,7 @@ export class ConfigurationService {
     this.#deps = deps;
   }
 
-  /** The next call of a decoder sees it. CONFLICT when the identifier is taken. */
+  /** Adds a field, which the next call of a decoder sees. CONFLICT when the identifier is taken. */
   async add(access: Access, productId: string, input: NewConfigurationField): Promise<ConfigurationField> {
     const { identifier, type } = input;
     if (!FIELD_IDENTIFIER.test(identifier))
@@ -76,7 +76,7 @@ export class ConfigurationService {
     return field;
   }
 
-  /** Identifier and type never change. */
+  /** Changes a field; identifier and type never change. */
   async update(access: Access, id: string, change: ConfigurationFieldChange): Promise<ConfigurationField> {
     const field = await this.#deps.database.write(async (em) => {
       const found = await lockPart(em, access, ConfigurationFieldSchema, {
@@ -93,7 +93,7 @@ export class ConfigurationService {
     return field;
   }
 
-  /** With its values on every device: its key names nothing any more. Returns the id. */
+  /** Removes a field with its values on every device, as its key has no meaning any more. Returns the id. */
   async remove(access: Access, id: string): Promise<string> {
     const field = await this.#deps.database.write(async (em) => {
       const found = await lockPart(em, access, ConfigurationFieldSchema, {
@@ -108,7 +108,7 @@ export class ConfigurationService {
     return id;
   }
 
-  /** Identifier → value; null: back to the product's default. What is not named stays. */
+  /** Sets values by identifier; null: back to the product's default. Other fields stay unchanged. */
   async set(access: Access, deviceId: string, values: unknown): Promise<Device> {
     if (typeof values !== 'object' || values === null || Array.isArray(values))
       throw badInput('values: expected an object of identifiers and values.');
@@ -127,7 +127,7 @@ export class ConfigurationService {
         if (checked === null) own.delete(String(field.key));
         else own.set(String(field.key), checked);
       }
-      // What belongs to removed fields goes with the next change.
+      // Drop values of removed fields.
       const kept = fields.map(({ key }) => String(key)).filter((key) => own.has(key));
       const configuration = Object.fromEntries(kept.map((key) => [key, own.get(key)]));
       found.configuration = checkJsonDocument(configuration, 'values', MAX_BYTES) as Record<string, unknown>;

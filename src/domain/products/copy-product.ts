@@ -9,15 +9,15 @@ import { searchable } from '../text/text.ts';
 import { uuidV7 } from '../text/uuid.ts';
 import { newWebhookId } from './webhook-id.ts';
 
-/** Of tables whose rows are numbered by themselves: what a row says beside its product. */
+/** Columns to copy from tables that number their own rows, without the product. */
 const PARTS = {
   field: 'identifier, type, name, unit, description, role, meaning, overflow_at',
   configuration_field: 'identifier, type, name, description, default_value',
 };
 
 /**
- * A product like `source` under another name (already checked): fields, the active decoder as its first version, its
- * examples (BAD_USER_INPUT: they are too long), dashboard; no devices, a webhook URL of its own. `author`: of that
+ * Makes a product like `source` under another name (already checked): fields, the active decoder as its first version,
+ * its examples (BAD_USER_INPUT: they are too long), dashboard; no devices, a webhook URL of its own. `author`: of that
  * version. `now` in milliseconds. `bytes`: of its examples.
  */
 export async function copyProduct(
@@ -29,7 +29,7 @@ export async function copyProduct(
   const { key: product, activeVersion } = source;
   const examples = await examplesOf(em, dialect, product);
   const bytes = examples.reduce((sum, example) => sum + example.bytes, 0);
-  // Of before they were bounded.
+  // Older versions had no bound on examples.
   if (bytes > MAX_EXAMPLES_BYTES)
     throw badInput(
       `id: the examples of a product that is cloned have at most ${MAX_EXAMPLES_BYTES} bytes all together, these ` +
@@ -63,7 +63,7 @@ export async function copyProduct(
       createdAt: now,
     });
   await em.flush();
-  // By the database: 500 fields and 200 of the configuration took 80 ms as entities, which nobody else had meanwhile.
+  // Copy within the database: hundreds of fields as entities would block the event loop.
   for (const [table, columns] of Object.entries(PARTS))
     await em.execute(
       `insert into ${table} (product_key, ${columns}) select ?, ${columns} from ${table} where product_key = ? order by key`,
@@ -78,7 +78,7 @@ export async function copyProduct(
   return { copy, bytes };
 }
 
-/** A call is long, and is not read; between some of them others have their turn. */
+/** Copies examples one by one without reading them, as a call is long; others run in between. */
 async function copyExamples(em: EntityManager, from: { id: string }[], to: number, now: number): Promise<void> {
   const turns = new TransactionSlices();
   for (const { id } of from) {

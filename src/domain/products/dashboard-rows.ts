@@ -1,10 +1,10 @@
 import type { Database } from '../ports/database.ts';
 import { bytesSql, placeholders } from '../sql/long-columns.ts';
 
-/** How many bytes a dashboard may take as JSON. */
+/** Maximum bytes of a dashboard, as JSON. */
 export const MAX_DASHBOARD = 262_144;
 
-/** About how many bytes the dashboard of each of the products takes, by their keys. */
+/** Approximate bytes of the dashboard of each product, by their keys. */
 export async function dashboardSizes(database: Database, keys: readonly number[]): Promise<number[]> {
   const bytes = bytesSql(database.dialect, 'dashboard');
   const rows = await database
@@ -19,7 +19,7 @@ export async function dashboardSizes(database: Database, keys: readonly number[]
 
 /** Key of a product → the JSON text of its dashboard. */
 export async function readDashboards(database: Database, keys: readonly number[]): Promise<Map<number, string>> {
-  // SQLite keeps JSON as text; of PostgreSQL the driver would parse it.
+  // SQLite keeps JSON as text; cast it on PostgreSQL, whose driver would parse it.
   const text = database.dialect === 'sqlite' ? 'dashboard' : 'dashboard::text';
   const rows = await database
     .read()

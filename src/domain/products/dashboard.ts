@@ -12,8 +12,8 @@ const RANGE = /^[1-9]\d{0,4}(?:s|m|h|d|w|mo|y)$/;
 const WIDGET_KINDS = ['line', 'area', 'bar', 'value', 'gauge', 'state', 'table', 'map'] as const;
 
 /**
- * One widget. `fields`: identifiers, which need not exist yet. `range`: how far back, such as `24h` or `7d`.
- * `place`: in cells of the grid. `options`: any JSON object, for the kind to read.
+ * One widget. `fields`: identifiers, which need not exist yet. `range`: length of time back from now, such as `24h` or
+ * `7d`. `place`: in cells of the grid. `options`: any JSON object, specific to the kind.
  */
 interface Widget {
   kind: (typeof WIDGET_KINDS)[number];
@@ -71,7 +71,7 @@ function checkFields(fields: unknown, path: string): void {
   });
 }
 
-/** An object with these keys and no others; `optional` null: any others. */
+/** An object with these keys and no others; `optional` null: with any others. */
 function object(
   value: unknown,
   path: string,

@@ -3,22 +3,22 @@ import { seal, unseal } from '../text/sealed-text.ts';
 const SEALED = /^(field|configuration) ([1-9]\d{0,9})$/;
 const LARGEST_KEY = 2_147_483_647;
 
-/** The id by which clients know a field: its key would count the fields of everybody. */
+/** The sealed id by which clients know a field: its bare key would count the fields of all workspaces. */
 export function fieldId(key: number): string {
   return seal(`field ${key}`);
 }
 
-/** The key of a field's id; null for what is none. */
+/** The key of a field's id; null for other texts. */
 export function fieldKeyOf(id: string): number | null {
   return keyOf('field', id);
 }
 
-/** The same for a configuration field; neither is the id of the other. */
+/** The sealed id of a configuration field, distinct from that of a field. */
 export function configurationFieldId(key: number): string {
   return seal(`configuration ${key}`);
 }
 
-/** The key of a configuration field's id; null for what is none. */
+/** The key of a configuration field's id; null for other texts. */
 export function configurationFieldKeyOf(id: string): number | null {
   return keyOf('configuration', id);
 }

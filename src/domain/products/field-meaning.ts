@@ -1,22 +1,22 @@
 import { badInput } from '../../errors.ts';
 import type { FieldMeaning, FieldType } from '../entities/field.ts';
 
-/** What a client says of the numbers of a field, unchecked; null and left out: GAUGE, and no overflow. */
+/** The meaning that a client gives the numbers of a field, unchecked; null and left out: GAUGE, and no overflow. */
 export interface GivenMeaning {
   meaning?: FieldMeaning | null;
   overflowAt?: number | null;
 }
 
-/** The same as it is stored. */
+/** The meaning as it is stored. */
 export interface CheckedMeaning {
   meaning: FieldMeaning;
   overflowAt: number | null;
 }
 
-/** The types that a meaning can be of; every type can be GAUGE and STATE. */
+/** Types with every meaning; other types can be GAUGE and STATE. */
 const NUMBERS: readonly FieldType[] = ['FLOAT', 'INTEGER'];
 
-/** BAD_USER_INPUT naming `path` when a field of the type cannot mean that (CONTRACT 7, Meaning). */
+/** BAD_USER_INPUT naming `path` when the type does not allow the meaning (CONTRACT 7, Meaning). */
 export function checkMeaning(field: GivenMeaning & { type: FieldType }, path: string): CheckedMeaning {
   const meaning = field.meaning ?? 'GAUGE';
   const overflowAt = field.overflowAt ?? null;
@@ -33,8 +33,8 @@ export function checkMeaning(field: GivenMeaning & { type: FieldType }, path: st
 }
 
 /**
- * What a field means after a change; BAD_USER_INPUT as above for what the change itself says. Another type or meaning
- * takes away what no longer fits.
+ * The meaning after a change; BAD_USER_INPUT as above for mistakes in the change itself. A changed type or meaning
+ * drops what no longer fits.
  */
 export function changedMeaning(
   field: CheckedMeaning,

@@ -9,7 +9,7 @@ import type { PointBudget } from '../history/point-budget.ts';
 import type { IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { fieldId } from './field-id.ts';
 
-/** How many devices are looked at, the oldest first. */
+/** Maximum devices counted, the oldest first. */
 const MAX_DEVICES = 200;
 
 interface FieldMisfitsDeps {
@@ -19,7 +19,7 @@ interface FieldMisfitsDeps {
   history: Pick<History, 'misfits'>;
 }
 
-/** Of so many of the devices that are seen: how many values they have, and how many of these do not fit. */
+/** Number of values, and of those that do not fit, on some of the visible devices. */
 interface Misfits {
   misfits: number;
   values: number;
@@ -27,7 +27,7 @@ interface Misfits {
   ofDevices: number;
 }
 
-/** Stored values that do not fit a type of their field: nobody sees them while it has that. */
+/** Stored values that do not fit a type of their field, and are hidden while it has that type. */
 export class FieldMisfits {
   readonly #deps: FieldMisfitsDeps;
 
@@ -35,7 +35,7 @@ export class FieldMisfits {
     this.#deps = deps;
   }
 
-  /** Of the devices that the token may READ; the type is that of the field, or one that it may get. */
+  /** Counts on the devices that the token may READ; the type is that of the field, or one that it may get. */
   async count(
     access: Access,
     field: { key: number; type: FieldType },

@@ -6,13 +6,13 @@ import type { MeasurementStore } from '../ports/store.ts';
 import type { Caller } from '../../scheduling/caller.ts';
 import { Tally } from '../../scheduling/tally.ts';
 
-/** As many fields as a product can have. */
+/** Maximum removed fields per tenant whose values remain to be deleted; equals the fields of a product. */
 const MOST_OF_TENANT = 500;
 
-/** A field that was removed, by whom, and how far its values are forgotten. */
+/** A removed field, the caller, and the progress of deleting its values. */
 interface Removal extends RemovedField {
   party: Caller;
-  /** The key of the last device of which they are written down to be forgotten. */
+  /** Key of the last device whose values are listed for deletion. */
   after: number;
 }
 
@@ -24,8 +24,8 @@ interface FieldRemovalsDeps {
 }
 
 /**
- * Has the values of removed fields forgotten on products with very many devices: some devices at a time, which are done
- * before the next are written down, and tenants in turns. What a stop or a failure interrupts is done by the sweep (see
+ * Deletes the values of removed fields of products with very many devices: some devices at a time, finished before the
+ * next are listed, round robin by tenant. The sweep completes what a stop or a failure interrupts (see
  * `sweep-late-values`).
  */
 export class FieldRemovals {
@@ -39,7 +39,7 @@ export class FieldRemovals {
     this.#deps = deps;
   }
 
-  /** Throws OVERLOADED when the values of too many removed fields of the tenant are still to be forgotten. */
+  /** Throws OVERLOADED when the values of too many removed fields of the tenant remain to be deleted. */
   requireRoom({ tenant }: Caller): void {
     if (this.#waiting.of(tenant) >= MOST_OF_TENANT)
       throw new AppError(
@@ -48,14 +48,14 @@ export class FieldRemovals {
       );
   }
 
-  /** In the background, from the devices behind `after` on. */
+  /** Starts deleting in the background, from the devices behind `after` on. */
   begin(removal: Removal): void {
     this.#waiting.add(removal.party.tenant, 1);
     this.#line.add(removal.party, removal);
     this.#start();
   }
 
-  /** Resolves when nothing more is written down; what is, the next start does. */
+  /** Resolves when nothing more will be listed; the next start deletes what is. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
@@ -64,12 +64,12 @@ export class FieldRemovals {
   #start(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = null;
-      // Begun just behind its end.
+      // Start again for a removal that began just after the run ended.
       if (!this.#line.isEmpty && !this.#stopped) this.#start();
     });
   }
 
-  /** Never rejects. */
+  /** Works through the queue; never rejects. */
   async #run(): Promise<void> {
     while (!this.#stopped) {
       const next = this.#line.take();

@@ -3,13 +3,13 @@ import type { ConfigurationField } from '../entities/configuration-field.ts';
 import type { Field } from '../entities/field.ts';
 import { placeholders } from '../sql/long-columns.ts';
 
-/** A field as lists show it: read as columns, as entities hundreds of them took ten times as long. */
+/** A field as lists show it, read as columns: entities take ten times as long. */
 export type FieldRow = Pick<
   Field,
   'key' | 'identifier' | 'type' | 'name' | 'unit' | 'description' | 'role' | 'meaning' | 'overflowAt'
 >;
 
-/** The same of a configuration field. */
+/** A configuration field likewise. */
 export type ConfigurationRow = Pick<
   ConfigurationField,
   'key' | 'identifier' | 'type' | 'name' | 'description' | 'default'
@@ -17,7 +17,7 @@ export type ConfigurationRow = Pick<
 
 type OfProduct<Row> = Row & { product_key: number };
 
-/** How many rows of the table each of the products has, by their keys. */
+/** Number of rows of each product in the table, by their keys. */
 export async function partCounts(
   database: Database,
   table: 'field' | 'configuration_field',
@@ -40,12 +40,12 @@ export async function readFields(database: Database, keys: readonly number[]): P
   return read<FieldRow>(database, `select ${columns} from field`, keys);
 }
 
-/** Their configuration fields likewise. */
+/** The configuration fields of each of the products likewise. */
 export async function readConfigurationFields(
   database: Database,
   keys: readonly number[],
 ): Promise<ConfigurationRow[][]> {
-  // SQLite keeps JSON as text; of PostgreSQL the driver would parse it.
+  // SQLite keeps JSON as text; cast it on PostgreSQL, whose driver would parse it.
   const value = database.dialect === 'sqlite' ? 'default_value' : 'default_value::text';
   const columns = `"key", product_key, identifier, type, name, description, ${value} as "default"`;
   const lists = await read<ConfigurationRow>(database, `select ${columns} from configuration_field`, keys);

@@ -28,7 +28,7 @@ interface FieldServiceDeps {
   cluster: Cluster;
   store: MeasurementStore;
   removals: FieldRemovals;
-  /** Sightings of unknown identifiers that wait in memory. */
+  /** Sightings of unknown identifiers, in memory until flushed. */
   suggestions: Pick<Suggestions, 'flush'>;
   now: () => number;
 }
@@ -51,7 +51,7 @@ export class FieldService {
     this.#deps = deps;
   }
 
-  /** Valid for the next entry recorded. Its suggestion, if there was one, is done with. */
+  /** Adds a field, valid for the next entry recorded, and deletes its suggestion. */
   async add(access: Access, productId: string, input: NewField): Promise<Field> {
     const checked = checkNewField(input, 'input');
     await this.#deps.suggestions.flush(productId);
@@ -70,8 +70,8 @@ export class FieldService {
   }
 
   /**
-   * The identifier never changes. Values already stored keep the form they have. `dryRun`: the field as it would be, with
-   * the same errors; nothing changes.
+   * Changes a field; the identifier never changes. Stored values keep their form. `dryRun`: returns the changed field,
+   * with the same errors, and stores nothing.
    */
   async update(access: Access, id: string, change: FieldChange, dryRun: boolean): Promise<Field> {
     const field = await this.#deps.database.write(async (em) => {
@@ -92,14 +92,14 @@ export class FieldService {
     return field;
   }
 
-  /** With its measurements on every device of the product. */
+  /** Removes a field with its measurements on every device of the product. */
   async remove(access: Access, id: string): Promise<string> {
     const { removals } = this.#deps;
     removals.requireRoom(access);
     const { field, after } = await this.#deps.database.write(async (em) => {
       const found = await lockPart(em, access, FieldSchema, { what: 'field', id, key: fieldKeyOf(id) });
       const removed = { fieldKey: found.key, productKey: found.product.key };
-      // What another node has accepted for it already may be committed after the purge.
+      // Another node may accept a value for it already and commit that after the purge.
       await em.execute(
         'insert into removed_field (field_key, product_key, removed_at) values (?, ?, ?)',
         [removed.fieldKey, removed.productKey, this.#deps.now()],
@@ -114,12 +114,12 @@ export class FieldService {
     return id;
   }
 
-  /** Identifiers that were sent but are no field, seen most often first (CONTRACT 3). */
+  /** Identifiers that were sent but are no field, most frequent first (CONTRACT 3). */
   async suggestions(access: Access, productId: string): Promise<SuggestedField[]> {
     await this.#deps.suggestions.flush(productId);
     const em = this.#deps.database.read();
     const product = await findProduct(em, access, productId, 'READ');
-    // Another node may have written down a sighting from before the field was added.
+    // Another node may have stored a sighting from before the field was added.
     const fields = await em.execute<{ identifier: string }[]>('select identifier from field where product_key = ?', [
       product.key,
     ]);
@@ -129,7 +129,7 @@ export class FieldService {
     return rows.filter((row) => !known.has(row.identifier));
   }
 
-  /** Takes an identifier off the suggestions, or puts it back; it goes on being counted. Returns the product. */
+  /** Hides an identifier from the suggestions, or shows it again; it goes on being counted. Returns the product. */
   async ignoreSuggestion(access: Access, productId: string, identifier: string, ignore: boolean): Promise<Product> {
     await this.#deps.suggestions.flush(productId);
     return this.#deps.database.write(async (em) => {
@@ -147,7 +147,7 @@ export class FieldService {
   }
 }
 
-/** CONFLICT when another field of the product has the role. The product must be locked. */
+/** CONFLICT when another field of the product has the role. Lock the product first. */
 async function requireFreeRole(em: EntityManager, productKey: number, role: FieldRole | null): Promise<void> {
   if (role === null) return;
   const holder = await em.findOne(FieldSchema, { product: productKey, role });
@@ -158,7 +158,7 @@ function meaningOf({ meaning, overflowAt }: Field): CheckedMeaning {
   return { meaning, overflowAt: overflowAt ?? null };
 }
 
-/** The field as it would be: a plain object, of which nothing is written. */
+/** The changed field as a plain object, which is never stored. */
 function asChanged(field: Field, changed: Partial<Field>): Field {
   const { key, identifier, type, name, unit, description, role, meaning, overflowAt, product } = field;
   const shown = { key, identifier, type, name, unit, description, role, meaning, overflowAt, product, ...changed };

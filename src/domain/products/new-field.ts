@@ -4,10 +4,10 @@ import { checkOptionalText } from '../text/text.ts';
 import { FIELD_IDENTIFIER, type FieldRole, type FieldType } from '../entities/field.ts';
 import { type CheckedMeaning, checkMeaning, type GivenMeaning } from './field-meaning.ts';
 
-/** The most fields that a product can have. */
+/** Maximum fields per product. */
 export const MAX_FIELDS_PER_PRODUCT = 500;
 
-/** A field as a client hands it in, unchecked. */
+/** A field as a client sends it, unchecked. */
 export interface NewField extends GivenMeaning {
   identifier: string;
   type: FieldType;
@@ -27,14 +27,14 @@ interface CheckedField extends CheckedMeaning {
   role: FieldRole | null;
 }
 
-/** What a field may say about itself besides identifier and type; empty text is null. */
+/** The texts of a field besides identifier and type; empty text is null. */
 export const FIELD_TEXTS = {
   name: { max: 200 },
   unit: { max: 50 },
   description: { max: 2000, multiline: true },
 } as const;
 
-/** BAD_USER_INPUT naming `path` when the field cannot be. */
+/** The field as it is stored; BAD_USER_INPUT naming `path` when it is not valid. */
 export function checkNewField(field: NewField, path: string): CheckedField {
   if (!FIELD_IDENTIFIER.test(field.identifier)) {
     const usable = usableIdentifier(field.identifier);
@@ -54,7 +54,7 @@ export function checkNewField(field: NewField, path: string): CheckedField {
   };
 }
 
-/** The fields of a new product; CONFLICT naming the index when an identifier or a role comes twice. */
+/** The fields of a new product; CONFLICT naming the index of a second identifier or role. */
 export function checkNewFields(fields: NewField[]): CheckedField[] {
   if (fields.length > MAX_FIELDS_PER_PRODUCT) throw tooManyFields();
   const indexes = new Map<string, number>();
@@ -76,12 +76,12 @@ export function checkNewFields(fields: NewField[]): CheckedField[] {
   });
 }
 
-/** BAD_USER_INPUT naming the most fields that a product can have. */
+/** BAD_USER_INPUT naming the maximum fields per product. */
 export function tooManyFields(): Error {
   return badInput(`A product has at most ${MAX_FIELDS_PER_PRODUCT} fields.`);
 }
 
-/** CONFLICT: a role stands at most once in a product (contract `FieldRole`); `holder` has it. */
+/** CONFLICT: a role is unique within a product (contract `FieldRole`); `holder` has it. */
 export function roleTaken(path: string, role: FieldRole, holder: string): Error {
   return conflict(`${path}: the field "${holder}" is ${role} already; take the role from it first.`);
 }

@@ -5,13 +5,13 @@ import { ProductAnswerSchema } from '../entities/product-answer.ts';
 import { type ProductAnswers, productAnswers } from '../ingest-cache/product-rows.ts';
 import { readWebhookAnswer } from '../entities/webhook-answer.ts';
 
-/** How a product is to answer its senders. Left out: unchanged; null: as it comes. */
+/** A change of a product's answers to senders. Left out: unchanged; null: the default. */
 export interface AnswersChange {
   answer200?: boolean | null;
   webhookAnswer?: { status?: number | null; contentType?: string | null; body?: string | null } | null;
 }
 
-/** BAD_USER_INPUT naming the part of the input that is wrong. */
+/** The checked change; BAD_USER_INPUT naming the wrong part of the input. */
 export function checkAnswers({ answer200, webhookAnswer }: AnswersChange): Partial<ProductAnswers> {
   const webhook = webhookAnswer == null ? null : readWebhookAnswer(webhookAnswer);
   if (typeof webhook === 'string') throw badInput(`input.webhookAnswer: ${webhook}`);
@@ -21,7 +21,7 @@ export function checkAnswers({ answer200, webhookAnswer }: AnswersChange): Parti
   };
 }
 
-/** In the transaction of the product's own change. */
+/** Stores the answers, in the transaction of the product's own change. */
 export async function writeAnswers(
   em: EntityManager,
   productKey: number,
@@ -36,14 +36,14 @@ export async function writeAnswers(
   await em.execute('insert into product_answer (product_key, always200, webhook) values (?, ?, ?)', values, 'run');
 }
 
-/** By product key; of a product that is not there it is as it comes. */
+/** Answers by product key; the default for an unknown product. */
 export async function readAnswers(database: Database, productKeys: readonly number[]): Promise<ProductAnswers[]> {
   const rows = await database.read().find(ProductAnswerSchema, { product: { $in: [...productKeys] } });
   const byKey = new Map(rows.map((row) => [row.product.key, row]));
   return productKeys.map((key) => productAnswers(byKey.get(key) ?? null));
 }
 
-/** About what they take in memory. */
+/** Approximate bytes of answers in memory. */
 export function bytesOfAnswers(answers: readonly ProductAnswers[]): number {
   return answers.reduce((bytes, { webhook }) => bytes + 50 + 2 * (webhook?.body.length ?? 0), 0);
 }

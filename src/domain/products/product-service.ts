@@ -29,19 +29,19 @@ import { newWebhookId } from './webhook-id.ts';
 
 const MAX_NAME = 200;
 const DELETED_AT_ONCE = 1000;
-/** Of 256 KiB each: some 10 ms of SQLite. There may be any number of them. */
+/** Versions deleted per transaction, of up to 256 KiB each. */
 const VERSIONS_AT_ONCE = 40;
 
 interface ProductServiceDeps {
   database: Database;
   cluster: Cluster;
   store: MeasurementStore;
-  /** Throws AppError INVALID_DECODER when the source may not be the first one of a product of that workspace. */
+  /** Throws AppError INVALID_DECODER when the source is not allowed as the first one of a product of that workspace. */
   checkDecoder: (source: string, workspaceId: string, tokenId: string) => Promise<void>;
   now: () => number;
 }
 
-/** Who asked waits for the end, and a stop for who asked. */
+/** Ignores a stop: the request waits for the end, and the stop for the request. */
 const goesOn = (): boolean => false;
 
 /** A product whose deletion has begun. */
@@ -72,19 +72,19 @@ interface ProductChange extends AnswersChange {
   timeZone?: string | null;
 }
 
-/** Which products of those that the token covers. `search`: part of the name, in any case. */
+/** A filter of the products that the token covers. `search`: part of the name, in any case. */
 interface ProductFilter {
   workspaceId?: string | null | undefined;
   search?: string | null | undefined;
 }
 
-/** In the order of creation; `limit` rows after `afterKey`. */
+/** A page in the order of creation: `limit` rows after `afterKey`. */
 interface ProductQuery extends ProductFilter {
   afterKey?: number | null | undefined;
   limit: number;
 }
 
-/** BAD_USER_INPUT for what is no IANA zone; kept as it was written. */
+/** The name as it was written; BAD_USER_INPUT when it is not an IANA zone. */
 function checkTimeZone(name: string | null | undefined): string | null {
   if (name == null) return null;
   ZoneOffsets.of(name, 'input.timeZone');
@@ -103,7 +103,7 @@ export class ProductService {
     return findProduct(this.#deps.database.read(), access, id, 'READ');
   }
 
-  /** Those that the token covers, of one workspace or of all it may READ. */
+  /** The products that the token covers, of one workspace or of all it may READ. */
   async list(access: Access, { afterKey, limit, ...filter }: ProductQuery): Promise<Page<Product>> {
     const where = this.#filtered(access, filter);
     if (afterKey != null) where.push({ key: { $gt: afterKey } });
@@ -111,7 +111,7 @@ export class ProductService {
     return pageOf(await this.#deps.database.read().find(ProductSchema, { $and: where }, options), limit);
   }
 
-  /** How many products all pages together hold. */
+  /** Number of products on all pages together. */
   async count(access: Access, filter: ProductFilter): Promise<number> {
     return this.#deps.database.read().count(ProductSchema, { $and: this.#filtered(access, filter) });
   }
@@ -128,7 +128,7 @@ export class ProductService {
     return where;
   }
 
-  /** With its fields and the first version of its decoder, if given: all or nothing. */
+  /** Makes a product with its fields and the first version of its decoder, if given: all or nothing. */
   async create(access: Access, input: NewProduct): Promise<Product> {
     const workspaceId = input.workspaceId ?? soleWorkspace(access, 'input.workspaceId');
     access.requireWorkspace(workspaceId, 'CONFIGURE');
@@ -175,8 +175,8 @@ export class ProductService {
   }
 
   /**
-   * Fields, decoder, dashboard; no devices, a webhook URL of its own (contract `cloneProduct`). `onCopied` is told how many
-   * bytes of examples there were.
+   * Copies fields, decoder and dashboard; no devices, a webhook URL of its own (contract `cloneProduct`). `onCopied`
+   * gets the bytes of the examples.
    */
   async clone(access: Access, id: string, name: string, onCopied?: (bytes: number) => void): Promise<Product> {
     const { database, now } = this.#deps;
@@ -213,11 +213,11 @@ export class ProductService {
     return product;
   }
 
-  /** The old webhook URL is unknown from the answer on. */
+  /** Replaces the webhook URL; the old one is unknown from the answer on. */
   async rotateWebhook(access: Access, id: string): Promise<Product> {
     const product = await this.#deps.database.write(async (em) => {
       const found = await lockProduct(em, access, id, 'CONFIGURE');
-      // The URL is shown to who asks, and lets in for good.
+      // The URL is shown to the caller, and grants access for good.
       const present = await holdRights(em, access, this.#deps.now(), { workspaces: { id: found.workspace.id } });
       present.requireProduct(placeOfProduct(found), 'CONFIGURE');
       found.webhookId = newWebhookId();
@@ -227,7 +227,10 @@ export class ProductService {
     return product;
   }
 
-  /** With its devices, fields, decoders, calls and measurements. Once begun it goes on, over a restart too. */
+  /**
+   * Deletes a product with its devices, fields, decoders, calls and measurements. Once begun it is completed, also
+   * after a restart.
+   */
   async delete(access: Access, id: string): Promise<string> {
     const product = await this.#deps.database.write(async (em) => {
       const found = await lockProduct(em, access, id, 'CONFIGURE');
@@ -238,7 +241,7 @@ export class ProductService {
     return product.id;
   }
 
-  /** Goes on with deletions that a stop or a failure of the database has interrupted; another stop does so between two slices. */
+  /** Completes deletions that a stop or a failure of the database interrupted; stops between two slices. */
   async finishDeletions(isStopping: () => boolean): Promise<void> {
     const begun = await this.#deps.database
       .read()
@@ -247,15 +250,17 @@ export class ProductService {
       if (!isStopping()) await this.#finishDeletion({ id, key, workspaceId: workspace.id }, isStopping);
   }
 
-  /** Each slice is a short transaction: nobody waits long for their turn to write. */
+  /** Deletes slice by slice, each a short transaction, so that other writers do not wait long. */
   async #finishDeletion(product: Begun, isStopping: () => boolean): Promise<void> {
     const { id, key, workspaceId } = product;
     const { database, cluster, store } = this.#deps;
-    // First, so that nothing is recorded for a device whose measurements are already forgotten.
+    // Drop the product from caches first, so that nothing is recorded for a device whose measurements are deleted
+    // already.
     await cluster.changed([{ kind: 'product', id }]);
     const versions = { table: 'decoder_version', key: 'version', where: 'product_key = ?', of: [key] };
     await deleteInSlices(database, { ...versions, atOnce: VERSIONS_AT_ONCE });
-    // While the product is there, so that whatever interrupts it, it is gone on with; and behind it what came late.
+    // Delete calls while the product exists, so that an interruption is completed later; those that came late follow
+    // below.
     await store.removeCalls(Number.MAX_SAFE_INTEGER, key, isStopping);
     for (;;) {
       if (isStopping()) return;
@@ -277,7 +282,7 @@ export class ProductService {
       if (isLast) break;
     }
     void store.settlePurges();
-    // To its end: nobody would go on with these.
+    // Run to the end: no later sweep would complete these.
     await store.removeCalls(Number.MAX_SAFE_INTEGER, key, goesOn);
   }
 }

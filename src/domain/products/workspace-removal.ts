@@ -11,9 +11,9 @@ import type { Authenticator } from '../accounts/authenticator.ts';
 import { deleteInSlices } from '../sql/delete-in-slices.ts';
 import type { ProductService } from './product-service.ts';
 
-/** So often products that were created meanwhile are deleted too. */
+/** Maximum rounds of deleting products that were created meanwhile. */
 const ROUNDS = 10;
-/** Of 64 KiB each at most, of 80 KB with all limits, of a few KB: 10 ms of SQLite. */
+/** Rows deleted per transaction: calls of 64 KiB, tokens of up to 80 KB, entries of a few KB. */
 const [CALLS_AT_ONCE, TOKENS_AT_ONCE, ENTRIES_AT_ONCE] = [100, 100, 500];
 
 interface WorkspaceRemovalDeps {
@@ -24,7 +24,7 @@ interface WorkspaceRemovalDeps {
   now: () => number;
 }
 
-/** Takes a workspace away with everything in it (CONTRACT 1). */
+/** Deletes a workspace with everything in it (CONTRACT 1). */
 export class WorkspaceRemoval {
   readonly #deps: WorkspaceRemovalDeps;
 
@@ -33,9 +33,9 @@ export class WorkspaceRemoval {
   }
 
   /**
-   * Products one by one, each with its measurements and calls, then what unknown devices sent, INDIVIDUAL tokens and
-   * members; users stay. Stopped halfway, also by the end of the right to it, it can be asked for again. CONFLICT when
-   * others go on creating products. Returns the id.
+   * Deletes products one by one, each with its measurements and calls, then calls of unknown devices, INDIVIDUAL tokens
+   * and members; users stay. Interrupted, also by the loss of the right, it can be asked for again. CONFLICT when
+   * products keep being created. Returns the id.
    */
   async delete(access: Access, id: string): Promise<string> {
     const { authenticator, database, cluster, products, now } = this.#deps;
@@ -50,7 +50,7 @@ export class WorkspaceRemoval {
       const where = { workspace: id, deletedAt: null };
       const rows = await database.read().find(ProductSchema, where, { fields: ['id'] });
       for (const product of rows) await products.delete(await allowed(), product.id);
-      // Those whose deletion was begun before, and perhaps interrupted.
+      // Complete deletions that began before and were interrupted.
       await products.finishDeletions(() => false);
       await this.#emptyOut(id, access.tokenId, allowed);
       const gone = await database.write(async (em) => {
@@ -59,7 +59,7 @@ export class WorkspaceRemoval {
         const workspace = await lockWorkspace(em, id);
         if ((await em.count(ProductSchema, { workspace: id })) > 0) return null;
         const tokens = await em.find(TokenSchema, { workspace: id }, { fields: ['id'] });
-        // As entities thousands of them took a quarter of a second.
+        // Read plain rows: thousands of entities would block the event loop.
         const members = await em.execute<{ id: string }[]>('select user_id as id from member where workspace_id = ?', [
           id,
         ]);
@@ -71,7 +71,7 @@ export class WorkspaceRemoval {
       });
       if (gone === null) continue;
       await cluster.changed([{ kind: 'workspace', id }, ...gone]);
-      // Last: a workspace that stays keeps its log.
+      // Delete the log last: a workspace that stays keeps it.
       const entries = { table: 'audit_entry', key: 'id', where: 'workspace_id = ?', of: [id] };
       await deleteInSlices(database, { ...entries, atOnce: ENTRIES_AT_ONCE });
       return id;
@@ -79,7 +79,7 @@ export class WorkspaceRemoval {
     throw conflict('Products keep being created in the workspace; stop that first.');
   }
 
-  /** Of what a workspace may have hundreds of megabytes. The calling token stays to the end. */
+  /** Deletes the parts that may have hundreds of megabytes; the calling token stays to the end. */
   async #emptyOut(id: string, callingTokenId: string, allowed: () => Promise<unknown>): Promise<void> {
     const { database, cluster } = this.#deps;
     const hold = (em: EntityManager): Promise<unknown> => lockWorkspace(em, id);
