@@ -155,7 +155,7 @@ function appended(body: Buffer, size: number, chunk: Buffer, maxBytes: number): 
   return whole;
 }
 
-/** Reads on and drops what comes, up to a bound. */
+/** Reads on and drops what comes, up to a bound. After the answer has ended it is too late: Node drops without one. */
 export function drain(request: IncomingMessage, limit: number): void {
   let [dropped, pieces] = [0, 0];
   const most = Math.max(limit * DRAIN_FACTOR, 1 << 20);
@@ -164,8 +164,6 @@ export function drain(request: IncomingMessage, limit: number): void {
     pieces += 1;
     if (dropped > most || areTooMany(pieces, dropped)) request.destroy();
   });
-  // When its answer ended Node dropped the rest without a word, for as long as it came; and whoever read it may have stopped.
-  Object.assign(request, { _dumped: false });
   request.resume();
 }
 

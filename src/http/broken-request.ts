@@ -10,6 +10,8 @@ export interface ParserError {
 
 /** The code of a request that did not come to its end in time. */
 export const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+/** A CONNECT, which Node hands over as no request. */
+export const TUNNEL: ParserError = { code: 'TUNNEL' };
 
 /** Those that are not simply 400, with the words for them. */
 const KNOWN = new Map([
@@ -22,6 +24,7 @@ const KNOWN = new Map([
       detail: 'The sender closed the connection in the middle of the request; is its Content-Length too large?',
     },
   ],
+  ['TUNNEL', { status: 405, detail: 'This server is no proxy: CONNECT leads nowhere.' }],
   [TIMED_OUT, { status: 408, detail: 'The request did not come to its end in time.' }],
 ]);
 

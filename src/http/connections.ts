@@ -1,13 +1,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { drain } from './body.ts';
-import { PARSER_STOPPED, ParserGate } from './parser-gate.ts';
-import { TurnsByAddress } from './turns-by-address.ts';
 
-/** Requests of one connection that wait for the one before them; then it is read no further, until half are left. */
-const MAX_WAITING = 16;
-/** Of all connections; beyond that, the one that has got no answer for longest is cut off. */
-const MAX_WAITING_IN_ALL = 20_000;
+/** Maximum requests per connection behind the one that is being answered; one that sends more at once is cut off. */
+const MAX_WAITING = 4;
 /** What is left of a body when its answer has ended is read on up to a multiple of this, then cut. */
 const REST_BYTES = 1 << 20;
 
@@ -34,14 +30,12 @@ interface ConnectionsDeps {
  */
 export class Connections {
   readonly #connections = new Map<Socket, Connection>();
-  readonly #crowd = new Crowd();
 
   constructor(server: Server, deps: ConnectionsDeps) {
-    const turns = new TurnsByAddress();
     // Without it Node closes its own side as well, at once.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket) => {
-      this.#connections.set(socket, new Connection(socket, deps, this.#crowd, turns));
+      this.#connections.set(socket, new Connection(socket, deps));
       socket.once('close', () => {
         this.#connections.get(socket)?.closed();
         this.#connections.delete(socket);
@@ -53,9 +47,6 @@ export class Connections {
     server.on('request', receive);
     // Whatever else than 100-continue a head expects is ignored: Node's own 417 waits for nobody, and nobody counts it.
     server.on('checkExpectation', receive);
-    server.on('clientError', (error: StoppedParser, socket) => {
-      if (error.code === PARSER_STOPPED) this.#connections.get(socket as Socket)?.stopped(error);
-    });
   }
 
   /** How many connections are open. */
@@ -100,51 +91,19 @@ export class Connections {
   }
 }
 
-interface StoppedParser {
-  code?: string;
-  rawPacket: Buffer;
-  bytesParsed: number;
-}
-
-/** The connections of which requests wait for the one before them. */
-class Crowd {
-  /** The one that has got no answer for longest stands first. */
-  readonly #line = new Set<Connection>();
-  #waiting = 0;
-
-  /** One more request of the connection waits. */
-  add(connection: Connection): void {
-    this.#line.add(connection);
-    this.#waiting += 1;
-    if (this.#waiting > MAX_WAITING_IN_ALL) for (const first of this.#line) return first.cut();
-  }
-
-  /** So many of its requests wait no longer; more of them do if it `stays`. */
-  take(connection: Connection, count: number, stays: boolean): void {
-    this.#waiting -= count;
-    this.#line.delete(connection);
-    if (stays) this.#line.add(connection);
-  }
-}
-
 class Connection {
   readonly openedAt = performance.now();
   readonly #socket: Socket;
   readonly #deps: ConnectionsDeps;
-  readonly #crowd: Crowd;
-  readonly #gate: ParserGate;
   #current: Exchange | null = null;
   #from = 0;
   #waiting: Exchange[] = [];
   #isClosed = false;
   #endsBehindAnswers = false;
 
-  constructor(socket: Socket, deps: ConnectionsDeps, crowd: Crowd, turns: TurnsByAddress) {
+  constructor(socket: Socket, deps: ConnectionsDeps) {
     this.#socket = socket;
     this.#deps = deps;
-    this.#crowd = crowd;
-    const isFull = (): boolean => this.#waiting.length >= MAX_WAITING;
-    this.#gate = new ParserGate(socket, turns, isFull, () => this.#waiting.length > 0);
   }
 
   get current(): Exchange | null {
@@ -157,19 +116,10 @@ class Connection {
 
   receive(exchange: Exchange): void {
     if (this.#isClosed) return;
-    const { method, headers } = exchange.request;
-    // What is behind it is a tunnel's.
-    if (method === 'CONNECT') exchange.response.shouldKeepAlive = false;
     if (this.unanswered === 0) return this.#begin(exchange);
     // Node drops what comes in one piece with an upgrade that is ignored: nobody is to wait for an answer to that.
-    if (headers.upgrade !== undefined) exchange.response.shouldKeepAlive = false;
-    this.#waiting.push(exchange);
-    this.#crowd.add(this);
-  }
-
-  /** The parser has stopped, as so many wait. */
-  stopped({ rawPacket, bytesParsed }: StoppedParser): void {
-    this.#gate.stopped(rawPacket, bytesParsed);
+    if (exchange.request.headers.upgrade !== undefined) exchange.response.shouldKeepAlive = false;
+    if (this.#waiting.push(exchange) > MAX_WAITING) this.cut();
   }
 
   endBehindAnswers(socket: Socket): boolean {
@@ -191,7 +141,6 @@ class Connection {
   /** Who has gone is not answered any more. */
   closed(): void {
     this.#isClosed = true;
-    this.#crowd.take(this, this.#waiting.length, false);
     this.#waiting = [];
   }
 
@@ -210,28 +159,29 @@ class Connection {
   /** Begins with the next request, if there is one. */
   next(): void {
     const next = this.#waiting.shift();
-    if (next === undefined) return;
-    this.#crowd.take(this, 1, this.#waiting.length > 0);
-    if (this.#waiting.length === MAX_WAITING / 2) this.#gate.open();
-    this.#begin(next);
+    if (next !== undefined) this.#begin(next);
   }
 
   #begin(exchange: Exchange): void {
     const { request, response } = exchange;
     this.#current = exchange;
     this.#from = performance.now();
+    response.on('prefinish', this.#answered);
     response.on('close', this.#ended);
     this.#deps.listener(request, response);
   }
+
+  /** The next request stands behind what is left of its body. */
+  readonly #answered = (): void => {
+    const { request } = this.#current!;
+    if (!request.complete) drain(request, REST_BYTES);
+  };
 
   readonly #ended = (): void => {
     const exchange = this.#current!;
     this.#current = null;
     this.#deps.ended(exchange, (performance.now() - this.#from) / 1000);
-    // The next request stands behind what is left of its body.
-    if (!exchange.request.complete) drain(exchange.request, REST_BYTES);
-    this.#gate.forget(exchange.request);
-    // Not at once: behind each other they would all be in one turn of the event loop.
+    // Not at once: all of them would be in one turn of the event loop.
     if (this.#waiting.length > 0) setImmediate(() => this.next());
   };
 }

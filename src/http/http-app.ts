@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import Koa from 'koa';
 import { AppError } from '../errors.ts';
 import { boundNegotiation } from './bound-negotiation.ts';
@@ -36,7 +36,6 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
     context.set({ ...commonHeaders(context.res), 'Cache-Control': 'no-store' });
     return next();
   });
-  app.use(refuseTunnel);
   app.use(refuseUnreadableUrl);
   app.use(router.routes());
   app.on('error', (error: unknown, context?: Koa.Context) => {
@@ -46,33 +45,8 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
   });
   const koa = app.callback();
   const serve = ingestRoutes(deps, (request, response) => void koa(request, response));
-  return deps.turns.listener((request, response) => {
-    if (isChunkedUpgrade(request)) refuseChunkedUpgrade(response, log);
-    else serve(request, response);
-  });
+  return deps.turns.listener(serve);
 }
-
-/**
- * Where an upgrade is asked for Node's parser does not say that it has stopped (http/parser-gate.ts): a body in chunks
- * would never come.
- */
-function isChunkedUpgrade({ headers }: IncomingMessage): boolean {
-  const isAsked = headers.upgrade !== undefined && /\bupgrade\b/i.test(headers.connection ?? '');
-  return isAsked && headers['transfer-encoding'] !== undefined;
-}
-
-function refuseChunkedUpgrade(response: ServerResponse, log: HttpAppDeps['log']): void {
-  response.shouldKeepAlive = false;
-  const text =
-    'A body in chunks is not read behind the header Upgrade: send it with Content-Length, or without Upgrade (Java: HttpClient.Version.HTTP_1_1).';
-  respondToFailure(response, new AppError('INVALID_BODY', text), log);
-}
-
-/** What stands in the line of a CONNECT is no path. */
-const refuseTunnel: Koa.Middleware = ({ method }, next) => {
-  if (method === 'CONNECT') throw new AppError('METHOD_NOT_ALLOWED', 'This server is no proxy: CONNECT leads nowhere.');
-  return next();
-};
 
 /** `GET http://[::1` is no URL: Koa finds that out when somebody asks for the path. */
 const refuseUnreadableUrl: Koa.Middleware = (context, next) => {

@@ -1,15 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressGroup } from './address-group.ts';
-import { answerBroken, type ParserError, TIMED_OUT } from './broken-request.ts';
+import { answerBroken, type ParserError, TIMED_OUT, TUNNEL } from './broken-request.ts';
 import type { ClientConnections } from './client-connections.ts';
 import { keepsOwnTime } from './own-time.ts';
-import { PARSER_STOPPED } from './parser-gate.ts';
-import { TurnsByAddress } from './turns-by-address.ts';
 
 const TOO_MANY =
   'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\nConnection: close\r\n' +
   'Content-Length: 45\r\n\r\nToo many connections from this address; wait.';
+/** Maximum late connections answered per turn of the event loop: Node tells of all in one piece, also of thousands. */
+const LATE_AT_ONCE = 10;
 
 interface HttpServerOptions {
   clients: ClientConnections;
@@ -47,14 +47,17 @@ export function createHttpServer({ clients, isQuiet, endBehindAnswers }: HttpSer
     if (!socket.writable) socket.destroy();
     else if (isQuiet(socket) || !endBehindAnswers(socket)) answerBroken(socket, error);
   };
-  // Node tells of all that are late in one piece, also of thousands.
-  const late = new TurnsByAddress();
-  server.on('clientError', (error: ParserError, socket) => {
-    // Nobody's error: http/connections.ts goes on behind it.
-    if (error.code === PARSER_STOPPED) return;
-    if (error.code !== TIMED_OUT) end(socket as Socket, error);
-    else if (!keepsOwnTime(socket as Socket)) late.add(socket as Socket, () => end(socket as Socket, error));
+  const late: (() => void)[] = [];
+  const endLate = (): void => {
+    for (const end of late.splice(0, LATE_AT_ONCE)) end();
+    if (late.length > 0) setImmediate(endLate);
+  };
+  server.on('clientError', (error: ParserError, socket: Socket) => {
+    if (error.code !== TIMED_OUT) end(socket, error);
+    else if (!keepsOwnTime(socket) && late.push(() => end(socket, error)) === 1) setImmediate(endLate);
   });
+  // Node takes away what an answer before it waits with for its reader.
+  server.on('connect', (_, socket: Socket) => (isQuiet(socket) ? answerBroken(socket, TUNNEL) : socket.destroy()));
   if (clients.mostOfPeer > 0) boundConnections(server, clients.mostOfPeer);
   return server;
 }

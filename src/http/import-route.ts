@@ -98,6 +98,9 @@ async function* textOf(
     if (String((error as { code?: unknown }).code).startsWith('Z_'))
       throw new AppError('INVALID_BODY', `The body is not valid ${encoding}, as its Content-Encoding says.`);
     throw error;
+  } finally {
+    // Before the answer: what is left of the body is dropped behind it.
+    request.unpipe(stream);
   }
   yield text.end();
 }

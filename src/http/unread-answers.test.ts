@@ -6,8 +6,8 @@ afterEach(() => vi.useRealTimers());
 
 /** A connection with so many bytes of an answer that its client has not taken yet. */
 function unread(remoteAddress: string, writableLength: number): Socket & { destroy: ReturnType<typeof vi.fn> } {
-  const handle = { bytesWritten: 0, writeQueueSize: 0 };
-  return { remoteAddress, writableLength, _handle: handle, destroy: vi.fn() } as unknown as ReturnType<typeof unread>;
+  const [bytesWritten, destroy] = [writableLength, vi.fn()];
+  return { remoteAddress, writableLength, bytesWritten, destroy } as unknown as ReturnType<typeof unread>;
 }
 
 test('of too much that lies unread that of the address that leaves most goes, not the one large answer of another', () => {
@@ -21,4 +21,15 @@ test('of too much that lies unread that of the address that leaves most goes, no
   // 143 MB, of which 134 may be.
   const ended = many.filter(({ destroy }) => destroy.mock.calls.length > 0).length;
   expect(ended).toBe(88);
+});
+
+test('one large write has as much longer as it is longer', () => {
+  vi.useFakeTimers();
+  const [short, long] = [unread('192.0.2.1', 1_000), unread('192.0.2.2', 1_000_000)];
+  const answers = new UnreadAnswers(() => [short, long], 30_000);
+  vi.advanceTimersByTime(32_000);
+  expect([short, long].map(({ destroy }) => destroy.mock.calls.length > 0)).toEqual([true, false]);
+  vi.advanceTimersByTime(100_000);
+  expect(long.destroy).toHaveBeenCalled();
+  answers.end();
 });

@@ -7,6 +7,8 @@ const LOOK_EVERY_MS = 1_000;
  * first, and of these those that take least.
  */
 const MAX_UNREAD_BYTES = 128 << 20;
+/** What is written at once counts as taken when all of it is: it has a further look for so many bytes. */
+const BYTES_A_LOOK = 10_000;
 
 /** What a connection has not taken yet. */
 interface Unread {
@@ -42,10 +44,10 @@ export class UnreadAnswers {
     let bytes = 0;
     for (const socket of this.#sockets()) {
       if (socket.writableLength === 0) continue;
-      const taken = takenOf(socket);
+      const taken = socket.bytesWritten - socket.writableLength;
       const before = this.#unread.get(socket);
       const looks = before === undefined || taken > before.taken ? 0 : before.looks + 1;
-      if (looks >= this.#maxLooks) {
+      if (looks >= this.#maxLooks + socket.writableLength / BYTES_A_LOOK) {
         socket.destroy();
         continue;
       }
@@ -72,10 +74,4 @@ export class UnreadAnswers {
       socket.destroy();
     }
   }
-}
-
-/** Node counts a write as one; only what is under it knows how much of it has left. */
-function takenOf(socket: Socket): number {
-  const { _handle: handle } = socket as unknown as { _handle: { bytesWritten: number; writeQueueSize: number } | null };
-  return handle === null ? Infinity : handle.bytesWritten - handle.writeQueueSize;
 }

@@ -98,7 +98,7 @@ test('a body in pieces of a byte takes no more than its size', async () => {
   socket.destroy();
 });
 
-test('requests behind each other on many connections are bounded, and who asks once is answered', async () => {
+test('connections that send requests by thousands are cut off, and one that asks once is answered', async () => {
   let closed = 0;
   const crowd = Array.from({ length: 40 }, () => {
     const socket = connect(server.process.port, '127.0.0.1');
@@ -109,8 +109,7 @@ test('requests behind each other on many connections are bounded, and who asks o
     return socket;
   });
   expect((await server.record(device, { field: 'temperature', value: 2 })).status).toBe(200);
-  expect(closed).toBe(0);
-  for (const socket of crowd) socket.destroy();
+  await expect.poll(() => closed).toBe(crowd.length);
 });
 
 test('messages that never end give way to those that do', async () => {

@@ -1,4 +1,3 @@
-import { readdirSync, statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { expectPieces, piecesOfServer } from '../support/pieces.ts';
@@ -58,10 +57,15 @@ test.each(['/v1/devices/D/record/', '/v1/devices/D/import', '/nowhere'])(
 test('of a chunked body that nobody reads yet no more is taken in than of any other', async () => {
   const socket = connect(server.process.port, '127.0.0.1').on('error', () => {});
   onTestFinished(() => void socket.destroy());
-  // Answers that are not read hold up what comes behind them: nobody looks at its body.
-  const assets = readdirSync('dist/console/assets').map((name) => `dist/console/assets/${name}`);
-  const largest = assets.toSorted((a, b) => statSync(b).size - statSync(a).size)[0]!;
-  const ahead = `GET ${largest.slice('dist'.length)} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(12);
+  // An answer that is not read holds up what comes behind it: nobody looks at its body.
+  const rows = Array.from({ length: 100_000 }, (_, at) => `${1_700_000_000 + at},${at}\n`);
+  const headers = { Authorization: `Token ${ADMIN_TOKEN}`, 'Content-Type': 'text/csv' };
+  const body = `timestamp,temperature\n${rows.join('')}`;
+  expect((await fetch(`${server.url}/v1/devices/${device}/import`, { method: 'POST', headers, body })).status).toBe(
+    200,
+  );
+  const authorization = `Authorization: Token ${ADMIN_TOKEN}`;
+  const ahead = `GET /v1/devices/${device}/history.ndjson HTTP/1.1\r\nHost: x\r\n${authorization}\r\n\r\n`;
   socket.pause();
   socket.write(`${ahead}POST /v1/import HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
   const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(65_536, 'a'), Buffer.from('\r\n')]);

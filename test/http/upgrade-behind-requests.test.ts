@@ -54,13 +54,6 @@ test.each([
   expect(answer.slice(end)).toMatch(/^Connection: close\r\n/m);
 });
 
-test('a tunnel behind an export of some megabytes is refused when that has come whole', async () => {
-  const answer = await exchange(`${exported}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n${HEALTH}`);
-  expect(statuses(answer)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 405']);
-  expect(answer.slice(0, answer.indexOf('HTTP/1.1 405'))).toMatch(/,99999\r?\n/);
-  expect(answer).toContain('"detail":"This server is no proxy');
-});
-
 test('an upgrade behind a request that has been answered is one', async () => {
   const socket = connect(server.process.port, '127.0.0.1');
   socket.setEncoding('latin1').write(slowCall);
