@@ -7,9 +7,9 @@ import { FieldSchema } from '../entities/field.ts';
 import { ProductSchema } from '../entities/product.ts';
 
 /**
- * Removes a device and writes down, in the same transaction, that the store is to hand its values over to `device`, so
- * that nothing is lost whatever happens next. BAD_USER_INPUT unless it is another device of the same product with that
- * serial number, NOT_FOUND when one of them is gone by now. `now`: in ms UTC.
+ * Removes a device and lists, in the same transaction, its values to be handed over to `device` by the store, so that
+ * none is lost. BAD_USER_INPUT unless it is another device of the same product with that serial number, NOT_FOUND when
+ * one of them is gone by now. `now`: in ms UTC.
  */
 export async function absorbDevice(
   em: EntityManager,
@@ -34,7 +34,7 @@ export async function absorbDevice(
     ]);
   for (const { key } of fields) await write(key, device.key);
   await write(null, device.key);
-  // What another node has accepted for it already is committed later.
+  // Another node may still commit values that it accepted for the absorbed device.
   await em.execute('update absorbed_device set into_device_key = ? where into_device_key = ?', [
     device.key,
     absorbed.key,
@@ -48,8 +48,8 @@ export async function absorbDevice(
 }
 
 /**
- * As they and the fields of the product are now, until the transaction ends: of two that absorb the same device, one is
- * told that it is gone. The product first, as elsewhere, so that no two wait for each other.
+ * Locks the devices and the fields of the product until the transaction ends; of two requests that absorb the same
+ * device, one gets NOT_FOUND. Locks the product first, as elsewhere, against deadlocks.
  */
 async function hold(em: EntityManager, devices: readonly [Device, Device]): Promise<void> {
   const lockMode = LockMode.PESSIMISTIC_WRITE;

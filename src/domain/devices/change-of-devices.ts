@@ -3,7 +3,7 @@ import { placeOfDevice } from '../access/find-device.ts';
 import type { Change } from '../ports/cluster.ts';
 import type { Device } from '../entities/device.ts';
 
-/** What the nodes are told when devices of one product, which stand in one place, changed or are gone. */
+/** The change to send to all nodes when devices of one product and workspace changed or were deleted. */
 export function changeOfDevices(
   { productId, workspaceId }: Pick<DevicePlace, 'productId' | 'workspaceId'>,
   ids: string[],
@@ -11,7 +11,7 @@ export function changeOfDevices(
   return { kind: 'devices', productId, workspaceId, ids };
 }
 
-/** What they are told when one changed. */
+/** The change to send when one device changed. */
 export function changeOfDevice(device: Device): Change {
   return changeOfDevices(placeOfDevice(device), [device.id]);
 }

@@ -4,20 +4,20 @@ import type { Device } from '../entities/device.ts';
 import { readDevices } from './device-record.ts';
 
 const MAX_KEPT = 10_000;
-/** In one statement. */
+/** Maximum rows per statement. */
 const READ_AT_ONCE = 200;
 
 /**
- * Device rows for pushed events, which name the same few devices again and again; each is dropped by the commit that
- * changes it. Of its product a row knows which it is.
+ * Device rows for pushed events, which name the same few devices again and again; the commit that changes a device
+ * drops its row. Rows know the key and id of their product only.
  */
 export class DeviceCache {
   readonly #database: Database;
   readonly #rows = new Map<number, Device>();
   readonly #keyOf = new Map<string, number>();
-  /** There are no such devices: a key is given once. */
+  /** Keys without a device; a key is never reused. */
   readonly #gone = new Set<number>();
-  /** Asked for at one moment. */
+  /** Keys requested in this tick, read together. */
   #asked: { keys: Set<number>; rows: Promise<Map<number, Device>> } | null = null;
   #revision = 0;
 
@@ -33,12 +33,12 @@ export class DeviceCache {
     });
   }
 
-  /** The row without waiting, when it is in memory; null: there is no such device (any more). */
+  /** The row without waiting, when it is in memory; null: no such device (any more). */
   cached(key: number): Device | null | undefined {
     return this.#rows.get(key) ?? (this.#gone.has(key) ? null : undefined);
   }
 
-  /** null: there is no such device (any more). What is asked for at one moment is read together. */
+  /** The row; null: no such device (any more). Reads all keys of one tick together. */
   async get(key: number): Promise<Device | null> {
     const known = this.cached(key);
     if (known !== undefined) return known;
@@ -61,7 +61,7 @@ export class DeviceCache {
       const before = this.#revision;
       for (const row of await readDevices(this.#database, 'key', some)) {
         found.set(row.key, row);
-        // Changed while it was read: good enough for an event of before the change, not for keeping.
+        // Changed while it was read: good enough for an event from before the change, but not kept.
         if (before === this.#revision) this.#keep(row);
       }
       for (const key of some) if (!found.has(key)) this.#isGone(key);

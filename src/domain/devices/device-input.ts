@@ -5,7 +5,7 @@ import { checkOptionalText, checkText, foldCase } from '../text/text.ts';
 const MAX_TAGS = 50;
 const MAX_METADATA_BYTES = 65_536;
 
-/** What a device is made of; `serialNumber` left out: generated. */
+/** The input for a new device; `serialNumber` left out: generated. */
 export interface NewDevice {
   name: string;
   serialNumber?: string | null;
@@ -19,7 +19,7 @@ export function checkDeviceName(name: string, path: string): string {
   return checkText(name, path, { max: 200 });
 }
 
-/** Up to 100 characters: folding its case must still fit the column of 200. */
+/** Checks a serial number of up to 100 characters: folded, it must fit the column of 200. */
 export function checkSerialNumber(serial: string, path: string): string {
   checkText(serial, path, { max: 100 });
   if (serial.trim() !== serial) throw badInput(`${path}: must not begin or end with a blank.`);
@@ -48,7 +48,7 @@ export function checkLocation(location: string | null | undefined, path: string)
   return checkOptionalText(location, path, { max: 500, multiline: true });
 }
 
-/** What `Device.searchText` holds. */
+/** The text of `Device.searchText`. */
 export function deviceSearchText(name: string, serialNumber: string): string {
   return foldCase(`${name}\n${serialNumber}`);
 }

@@ -25,14 +25,14 @@ import {
 } from './device-order.ts';
 import { type Asker, type Conditions, DeviceScan, type Scope, type Statement } from './device-scan.ts';
 
-/** How many devices a list may be narrowed to by id. */
+/** Maximum ids in a filter. */
 const MAX_IDS = 1000;
 
 const LAST_HEARD_IN_TIME = `exists (
   select 1 from device_state s where s.device_key = d."key" and s.last_heard_at > 0
     and s.last_heard_at >= ? - coalesce(d.offline_after_seconds, p.offline_after_seconds, ${DEFAULT_OFFLINE_AFTER_SECONDS}) * 1000.0)`;
 
-/** What `DeviceList` is made of; `now` in milliseconds. */
+/** The dependencies of `DeviceList`; `now` in milliseconds. */
 interface DeviceListDeps {
   database: Database;
   ingestCache: IngestCache;
@@ -42,9 +42,9 @@ interface DeviceListDeps {
 }
 
 /**
- * All conditions given must hold. `search`: part of name or serial number, in any case (of an EUI: however written); `tags`: every one of them,
- * `anyTags`: at least one; `online`: heard of within `offlineAfterSeconds`; `lastHeardBefore` / `lastHeardAfter`: receipt
- * time in milliseconds, exclusive / inclusive.
+ * A filter: all given conditions must hold. `search`: part of name or serial number, in any case (of an EUI: in any
+ * notation); `tags`: every one of them, `anyTags`: at least one; `online`: heard of within `offlineAfterSeconds`;
+ * `lastHeardBefore` / `lastHeardAfter`: receipt time in milliseconds, exclusive / inclusive.
  */
 interface DeviceFilter {
   workspaceId?: string | null | undefined;
@@ -66,7 +66,7 @@ interface DeviceQuery extends DeviceFilter {
   limit: number;
 }
 
-/** A device, where it stands in the order that was asked for, and when something of it was last received. */
+/** A device with its position in the requested order, and its last receipt time. */
 export interface ListedDevice {
   device: Device;
   position: DevicePosition;
@@ -74,19 +74,19 @@ export interface ListedDevice {
   lastHeardAt: number | null;
 }
 
-/** What the token may see of them. */
+/** The conditions of a filter within the token's rights. */
 interface Filter extends Conditions {
-  /** Among which devices they are. */
+  /** The devices that may match. */
   scope: Scope;
-  /** Whether they are all of a scope of one part: an index has them in the order of their keys. */
+  /** True when every device of a scope of one part matches: an index has them in the order of their keys. */
   areAll: boolean;
-  /** How many texts are looked for in each. */
+  /** Number of texts searched in each device. */
   searches: number;
 }
 
 type Row = DeviceRecord & { last_heard_at: number | string | null; sorted_by?: string | number };
 
-/** What is selected for a `Row`. */
+/** The selected columns of a `Row`. */
 const ROW = `${DEVICE_COLUMNS}, ${HEARD} as last_heard_at`;
 
 /** The devices that a token sees (CONTRACT 7, `devices`). */
@@ -99,7 +99,7 @@ export class DeviceList {
     this.#scan = new DeviceScan(deps.database, deps.shares);
   }
 
-  /** One page; FORBIDDEN, NOT_FOUND or BAD_USER_INPUT for a filter that cannot be. */
+  /** One page; FORBIDDEN, NOT_FOUND or BAD_USER_INPUT for an invalid filter. */
   async page(access: Access, query: DeviceQuery, asker?: Asker): Promise<Page<ListedDevice>> {
     const { orderBy, descending, after, limit } = query;
     await this.#deps.store.showHeard();
@@ -116,7 +116,7 @@ export class DeviceList {
     return { items: listed, hasNextPage };
   }
 
-  /** How many devices all pages together hold. */
+  /** Number of devices on all pages together. */
   async count(access: Access, filter: DeviceFilter, asker?: Asker): Promise<number> {
     let count = 0;
     for await (const [row] of this.#each<{ count: number | string }>(access, filter, 'count(*) as count', asker))
@@ -124,7 +124,7 @@ export class DeviceList {
     return count;
   }
 
-  /** The ids of the products of all devices that the filter lets through. */
+  /** The ids of the products of all devices that match the filter. */
   async productIds(access: Access, filter: DeviceFilter): Promise<string[]> {
     const ids = new Map<number, string>();
     const columns = 'distinct p.id, p."key"';
@@ -134,8 +134,8 @@ export class DeviceList {
   }
 
   /**
-   * The device with this serial number, as `deviceIdentity` compares them, that the token may READ; null: none. CONFLICT
-   * when several have it.
+   * The device with this serial number, as `deviceIdentity` compares them, that the token may READ; null: none.
+   * CONFLICT when several have it.
    */
   async bySerialNumber(
     access: Access,
@@ -153,14 +153,14 @@ export class DeviceList {
     return (await this.#devices(rows))[0] ?? null;
   }
 
-  /** What is selected of all devices that the filter lets through, slice by slice. */
+  /** Selects from all devices that match the filter, slice by slice. */
   async *#each<R>(access: Access, filter: DeviceFilter, columns: string, asker?: Asker): AsyncGenerator<R[]> {
     await this.#deps.store.showHeard();
     const { scope, searches, ...conditions } = await this.#filter(access, filter);
     yield* this.#scan.slices<R>(access, scope, { searches, asker }, (slice) => select(columns, [conditions, slice]));
   }
 
-  /** The first so many behind the position. */
+  /** The first `limit` rows behind the position. */
   async #first(
     access: Access,
     { scope, searches, ...conditions }: Filter,
@@ -186,14 +186,14 @@ export class DeviceList {
     return found;
   }
 
-  /** Plain rows with their products, which are read once: as entities a page of 50 took longer than all the rest. */
+  /** Plain devices with their products, each read once: entities would take longer than the rest of a page. */
   async #devices(rows: readonly Row[]): Promise<Device[]> {
     if (rows.length === 0) return [];
     const keys = [...new Set(rows.map((row) => row.product_key))];
     const products = await this.#deps.database.read().find(ProductSchema, { key: { $in: keys } });
     const byKey = new Map(products.map((product) => [product.key, product]));
     return rows.map((row) => {
-      // Deleted since the row was read, and the device with it: what is left of it is where it was.
+      // The product and the device were deleted since the row was read: use what the row has.
       const product = byKey.get(row.product_key) ?? bareProduct(row);
       return toDevice(row, product);
     });
@@ -240,7 +240,7 @@ export class DeviceList {
       const text = foldCase(checkText(filter.search, 'search', { max: 200 }));
       const found = containsSql(database.dialect, 'd.search_text');
       const digits = bareDigits(text);
-      // A part of an EUI is found however either is written: this column has it bare.
+      // Search digits of an EUI in this column too, which has them without separators.
       if (digits === null) add(found, text);
       else add(`(${found} or ${containsSql(database.dialect, 'd.serial_folded')})`, text, digits);
     }

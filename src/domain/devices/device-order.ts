@@ -1,18 +1,18 @@
 import type { Dialect } from '../ports/database.ts';
 import type { Conditions } from './device-scan.ts';
 
-/** What a device is sorted by (contract `DeviceOrder`); ties by the order of creation. */
+/** Orders of devices (contract `DeviceOrder`); ties by the order of creation. */
 export const DEVICE_ORDERS = ['NAME', 'LAST_HEARD', 'CREATED'] as const;
 /** One of `DEVICE_ORDERS`. */
 export type DeviceOrder = (typeof DEVICE_ORDERS)[number];
 
-/** When a device was last heard. 0 is NOT_HEARD: only what was brought in from files. */
+/** Last receipt time of a device. 0 is NOT_HEARD: only values from files. */
 export const HEARD =
   '(select s.last_heard_at from device_state s where s.device_key = d."key" and s.last_heard_at > 0)';
-/** Never heard counts as before every time. */
+/** Last receipt time for sorting: never is before every time. */
 export const LAST_HEARD = `coalesce(${HEARD}, -1)`;
 
-/** Where a device stands in an order: the value it is sorted by (its key alone for CREATED), then its key. */
+/** Position of a device in an order: the value it is sorted by (its key alone for CREATED), then its key. */
 export type DevicePosition = [sortedBy: string | number, key: number];
 
 /** A row of `device d`, with `columns` of its order. */
@@ -21,23 +21,23 @@ interface Sorted {
   sorted_by?: string | number;
 }
 
-/** How a list of devices is sorted. */
+/** SQL and functions of one order of devices. */
 export interface SortedDevices {
-  /** Whether by the key alone. */
+  /** True when sorted by the key alone. */
   byKey: boolean;
   descending: boolean;
-  /** What is selected with each device. */
+  /** Columns to select with each device. */
   columns: string;
   sql: string;
   positionOf: (row: Sorted) => DevicePosition;
-  /** That a device comes behind the position, or in front of it. */
+  /** Condition that a device comes behind the position, or before it. */
   behind: (position: DevicePosition) => Conditions;
   before: (position: DevicePosition) => Conditions;
-  /** Two lists in this order as one. */
+  /** Merges two lists of this order. */
   merge: <Row extends Sorted>(some: readonly Row[], others: readonly Row[]) => Row[];
 }
 
-/** Byte order on both databases, whatever PostgreSQL's collation. */
+/** Sorts by bytes on both databases, whatever PostgreSQL's collation. */
 export function sortedDevices(order: DeviceOrder, descending: boolean, dialect: Dialect): SortedDevices {
   const column = sortColumn(order, dialect);
   const direction = descending ? 'desc' : 'asc';
@@ -66,7 +66,7 @@ export function sortedDevices(order: DeviceOrder, descending: boolean, dialect: 
   };
 }
 
-/** null: the key alone. */
+/** The column to sort by; null: the key alone. */
 function sortColumn(order: DeviceOrder, dialect: Dialect): string | null {
   if (order === 'CREATED') return null;
   if (order === 'LAST_HEARD') return LAST_HEARD;

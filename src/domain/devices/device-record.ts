@@ -3,7 +3,7 @@ import type { Device } from '../entities/device.ts';
 import type { Product } from '../entities/product.ts';
 import { TagListType } from '../entities/tag-list.ts';
 
-/** A device as a database gives it, of `device d` joined with `product p`. */
+/** A device as the database returns it, from `device d` joined with `product p`. */
 export interface DeviceRecord {
   key: number;
   id: string;
@@ -39,22 +39,22 @@ const OWN: readonly (keyof DeviceRecord)[] = [
   'created_at',
 ];
 
-/** What is selected for a `DeviceRecord`. */
+/** The selected columns of a `DeviceRecord`. */
 export const DEVICE_COLUMNS = `${OWN.map((name) => `d."${name}"`).join(', ')}, p.id as product_id`;
 
 const TAGS = new TagListType();
 
-/** A row itself, its short texts included. */
+/** Approximate bytes of a row with its short texts. */
 const USUAL_BYTES = 500;
 
-/** About what a device takes in memory. */
+/** Approximate bytes of a device in memory. */
 export function bytesOfDevice({ searchText, location, tags }: Device): number {
   return USUAL_BYTES + searchText.length + (location?.length ?? 0) + tags.reduce((sum, tag) => sum + tag.length, 0);
 }
 
 /**
- * The devices with these ids or keys as plain rows, in no order; of its product each knows which it is. As entities they
- * take ten times as long.
+ * The devices with these ids or keys as plain rows, unordered, with key and id of their product only. Entities take ten
+ * times as long.
  */
 export async function readDevices(
   database: Database,
@@ -68,12 +68,12 @@ export async function readDevices(
   return rows.map((row) => toDevice(row, bareProduct(row)));
 }
 
-/** Of the row's product which it is, and nothing more. */
+/** The product of the row, with its keys alone. */
 export function bareProduct(row: DeviceRecord): Product {
   return { key: row.product_key, id: row.product_id, workspace: { id: row.workspace_id } } as Product;
 }
 
-/** The row as the entity has it, for lists: plain, so it must not be given to an EntityManager. */
+/** The row in the shape of an entity, for lists: plain, so it must not be given to an EntityManager. */
 export function toDevice(row: DeviceRecord, product: Product): Device {
   return {
     key: row.key,

@@ -5,18 +5,18 @@ import type { Product } from '../entities/product.ts';
 import { yieldToEventLoop, TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import { rowsOf } from '../sql/json-rows.ts';
 
-/** So many rows take the event loop a few milliseconds. */
+/** Rows per slice, for a few milliseconds of the event loop. */
 const SLICE = 500;
-/** With 140 KB each at most (metadata, configuration, tags) they take SQLite 25 ms. */
+/** Devices deleted per statement, of up to 140 KB each (metadata, configuration, tags). */
 const DELETED_AT_ONCE = 100;
 
-/** What one of many new devices has of its own. */
+/** The columns in which new devices differ. */
 export type DeviceRow = Pick<
   Device,
   'id' | 'name' | 'serialNumber' | 'serialFolded' | 'searchText' | 'tags' | 'metadata' | 'location'
 >;
 
-/** What all of them share. */
+/** The columns that new devices share. */
 export interface SharedColumns {
   product: Product;
   workspace: Product['workspace'];
@@ -25,8 +25,8 @@ export interface SharedColumns {
 }
 
 /**
- * New devices as the texts in which a database takes many rows at once: as entities 10,000 took the write turn and the
- * event loop 560 ms, like this 75 ms, a slice at a time.
+ * New devices as JSON texts that the database expands to many rows at once, a slice at a time: thousands of entities
+ * would hold the write turn and block the event loop.
  */
 export async function deviceSlices(rows: readonly DeviceRow[]): Promise<string[]> {
   const slices: string[] = [];
@@ -49,7 +49,7 @@ export async function deviceSlices(rows: readonly DeviceRow[]): Promise<string[]
   return slices;
 }
 
-/** Adds them within the transaction of `em`; returns id → key. */
+/** Inserts the slices within the transaction of `em`; returns id → key. */
 export async function insertDeviceSlices(
   em: EntityManager,
   dialect: Dialect,
@@ -73,8 +73,8 @@ export async function insertDeviceSlices(
 }
 
 /**
- * Deletes devices and writes down, in the same transaction, that the store is to forget what they measured: call
- * `settlePurges` after the commit. Returns the ids of those that were there.
+ * Deletes devices and lists, in the same transaction, their values for deletion by the store: call `settlePurges` after
+ * the commit. Returns the ids of those that existed.
  */
 export async function deleteDeviceRows(
   em: EntityManager,
@@ -83,7 +83,7 @@ export async function deleteDeviceRows(
 ): Promise<string[]> {
   const ids: string[] = [];
   const turns = new TransactionSlices();
-  // In the order in which others lock several: of two that delete the same ones, one waits for the other.
+  // Lock in the common order: of two requests that delete the same devices, one waits for the other.
   const inOrder = keys.toSorted((one, other) => one - other);
   for (let at = 0; at < inOrder.length; at += DELETED_AT_ONCE) {
     const list = inOrder.slice(at, at + DELETED_AT_ONCE).join(', ');

@@ -4,78 +4,81 @@ import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import { BackgroundLane } from '../../scheduling/background-lane.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 
-/** Going through devices takes as long as there are: what takes longer than most lists is held against who asks … */
+/** Time of a usual list; a scan is charged for what exceeds it. */
 const USUAL_MS = 1;
-/** … on the event loop with what it costs besides, such as pages of the file that others find gone from the caches; … */
+/** Price of a ms on the event loop, which includes side effects such as pages evicted from the file's cache. */
 const HERE_COUNTS = 1.5;
-/** … of what PostgreSQL works on other processors less, and in the background as little as all else that it reads there. */
+/**
+ * Price of a ms of PostgreSQL on other processors, and of one in the background, where it is as low as for its other
+ * reads.
+ */
 const ELSEWHERE_COUNTS = 0.7;
 const ELSEWHERE_IN_BACKGROUND = 0.25;
-/** When so much goes on there, what comes then has its turn … */
+/** Number of scans in progress from which further ones queue in the background lane. */
 const BUSY = 4;
-/** … as what comes from those who use much: so much at once; waiting, of one token. */
+/** Maximum scans at once in the background lane, for callers that use much; and queued per token. */
 const AT_ONCE = 2;
 const MAX_WAITING = 1000;
-/** So many devices one slice goes through at most: about 3 ms. */
+/** Maximum devices per slice. */
 const MOST = 4_000;
-/** So many at least: what takes long may be that others have the connection first. */
+/** Minimum devices per slice: a slow one may only have waited for the connection. */
 const LEAST = 250;
-/** A slice that takes longer is followed by one half as large, one that is shorter by one twice as large. */
+/** A slice that takes longer halves the next one; a shorter one doubles it. */
 const LONG_MS = 5;
 const SHORT_MS = 2;
-/** Others have their turn after so long. */
+/** Time after which the event loop runs other work. */
 const GIVES_WAY_AFTER_MS = 4;
 
-/** SQL conditions that must all hold, with the values of their question marks. */
+/** SQL conditions that must all hold, with the values of their parameters. */
 export interface Conditions {
   sql: string[];
   values: unknown[];
 }
 
-/** With the values of its question marks. */
+/** An SQL statement with the values of its parameters. */
 export interface Statement {
   text: string;
   values: unknown[];
 }
 
 /**
- * Which devices there are to go through: what one part of them has in common, and the next, each device in one part only;
- * `whole`: the same of all of them at once. A part need not say it: of thousands of workspaces each would name all.
+ * The devices to scan: the condition of each part, every device in one part only; `whole`: the condition of all parts
+ * together. A part may leave that out: with thousands of workspaces each would repeat them all.
  */
 export interface Scope {
   whole: Conditions;
-  /** null: they are few, and little is looked for in them. */
+  /** null: they are few, with little to search for. */
   parts: readonly Conditions[] | null;
 }
 
-/** In the order of their keys, behind one of them. */
+/** The order of keys, and the key to start behind. */
 interface Way {
   descending?: boolean;
   after?: number | null;
-  /** Whether nothing behind the key is wanted any more of those that have the same value. */
+  /** True when no further device with the same sort value is wanted behind the key. */
   isEnough?: (key: number) => boolean;
-  /** So many texts are looked for in each device; left out: at most one. A hundred in long ones take half a millisecond. */
+  /** Number of texts searched in each device, which shortens the slices; left out: at most one. */
   searches?: number;
   asker?: Asker | undefined;
 }
 
-/** For whom devices are gone through; where it says nothing, the token pays, and whoever asks waits to the end. */
+/** The party a scan works for; by default the token pays, and the scan runs to its end. */
 export interface Asker {
-  /** Asked before each statement; what it throws ends them: nobody waits for them any more. */
+  /** Called before each statement; an error that it throws ends the scan. */
   check?: () => void;
-  /** Takes the ms that they took instead of the token's account: they are gone through in the background. */
+  /** Gets the ms to charge in place of the token's account: the scan runs in the background. */
   spend?: (milliseconds: number) => void;
 }
 
 /**
- * Statements over the devices of somebody, on the caller's account. SQLite answers before the event loop turns, so there
- * one statement after the other is answered, and one that goes through very many is asked slice by slice.
+ * Scans devices on the caller's account. SQLite answers before the event loop turns, so statements run one by one
+ * there, and a scan of many devices slice by slice.
  */
 export class DeviceScan {
   readonly #database: Database;
   readonly #shares: Pick<FairScheduler, 'spend' | 'usesMuch'>;
   readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
-  /** Of those who use much, and of a crowd, so that others find processors and connections. */
+  /** The lane of callers that use much, and of crowds, so that others find processors and connections. */
   readonly #elsewhere = new BackgroundLane({ atOnce: AT_ONCE, maxWaiting: MAX_WAITING });
 
   constructor(database: Database, shares: Pick<FairScheduler, 'spend' | 'usesMuch'>) {
@@ -89,8 +92,8 @@ export class DeviceScan {
   }
 
   /**
-   * The rows of the statement for each slice of the scope, of one part after the other; the whole as one slice on
-   * PostgreSQL, and where it has no parts. A device is in one slice only, whatever changes meanwhile.
+   * The rows of the statement for each slice of the scope, part by part; the whole as one slice on PostgreSQL, and for
+   * a scope without parts. A device is in one slice only, whatever changes meanwhile.
    */
   async *slices<R>(
     access: Access,
@@ -124,7 +127,7 @@ export class DeviceScan {
     }
   }
 
-  /** The last of so many devices; null: there are fewer. */
+  /** The last of the first `count` keys; null: there are fewer. */
   async #lastKey({ sql, values }: Conditions, descending: boolean, count: number): Promise<number | null> {
     const text = `select d."key" from device d where ${sql.join(' and ')} order by d."key" ${descending ? 'desc' : 'asc'} limit 1 offset ?`;
     const found = await this.#execute<{ key: number }>({ text, values: [...values, count - 1] });
@@ -158,7 +161,7 @@ export class DeviceScan {
   }
 }
 
-/** Also behind the one key and up to the other, which is the slice's last; null: without end. */
+/** The conditions limited to keys behind `after` and up to the slice's last; null: without end. */
 function within(
   { sql, values }: Conditions,
   descending: boolean,

@@ -38,7 +38,7 @@ import { absorbDevice } from './absorb-device.ts';
 import { serialMistake } from './serial-mistake.ts';
 import { requireFreeSerials } from './taken-serials.ts';
 
-/** What takes longer goes on behind the answer. */
+/** Time after which handing over values continues behind the answer. */
 const LONGEST_HAND_OVER_MS = 15_000;
 const MAX_AT_ONCE = 10_000;
 const CHECKED_AT_ONCE = 500;
@@ -62,7 +62,7 @@ interface DeviceChange {
   offlineAfterSeconds?: number | null;
 }
 
-/** Whether who asks knows what a change takes, and in whose turns that is counted. */
+/** True when the caller knows the loss of a change; `piece` schedules its counting. */
 interface Confirming {
   isConfirmed: boolean;
   piece: Piece;
@@ -85,9 +85,9 @@ export class DeviceService {
   }
 
   /**
-   * All or none, in the order given; without a plan on `free`. CONFLICT names the serial number that is taken,
-   * PLAN_LIMIT the plan to choose. `also`: what else is held, checked and written in the same transaction; before the
-   * devices, which hold their workspace, too. `areSent`: as a network sends them, whatever they look like.
+   * Makes devices, all or none, in the order given; without a plan on `free`. CONFLICT names the serial number that is
+   * taken, PLAN_LIMIT the plan to choose. `also`: locks, checks and writes in the same transaction, before the devices,
+   * which lock their workspace too. `areSent`: serial numbers as a network sends them, in any form.
    */
   async create(
     access: Access,
@@ -108,7 +108,7 @@ export class DeviceService {
     const { dialect } = this.#deps.database;
     let shared!: SharedColumns;
     let keys!: Map<string, number>;
-    // As short as can be: on SQLite whoever records waits for it.
+    // Keep this transaction short: on SQLite it delays recording.
     await this.#deps.database.write(async (em) => {
       const locked = await lockProduct(em, access, productId, 'CONFIGURE');
       const pathOf = (index: number): string => `devices[${index}].serialNumber`;
@@ -123,22 +123,22 @@ export class DeviceService {
       return checked;
     });
     const unset = { configuration: null, offlineAfterSeconds: null, writeRate: null };
-    // Rows like those that are read, without the weight of entities that somebody may still change.
+    // Return plain rows like those that are read, without the weight of entities.
     const created = checked.map((row) => ({ ...row, ...shared, ...unset, key: keys.get(row.id)! }) as Device);
     const ids = created.map((device) => device.id);
     await this.#deps.cluster.changed([changeOfDevices(placeOfDevice(created[0]!), ids)]);
     return created;
   }
 
-  /** What a change of its plan would take of a device's history. */
+  /** Loss of a device's history by a change of its plan. */
   async planChange(access: Access, id: string, plan: string, piece: Piece): Promise<HistoryLoss> {
     const device = await findDevice(this.#deps.database.read(), access, id, 'READ');
     return this.#atRisk.byPlan(device, this.#deps.plans.bySlug(plan, 'plan'), piece);
   }
 
   /**
-   * Of a change of plan that takes history: CONFLICT saying how many values, unless it is confirmed; `piece`: in whose turns
-   * they are counted.
+   * Changes a device. CONFLICT with the number of lost values for a change of plan that loses history, unless it is
+   * confirmed; `piece` schedules their counting.
    */
   async update(
     access: Access,
@@ -174,7 +174,7 @@ export class DeviceService {
     return device;
   }
 
-  /** All or none, with their measurements. */
+  /** Deletes devices with their measurements, all or none. */
   async delete(access: Access, ids: string[]): Promise<string[]> {
     if (ids.length > MAX_AT_ONCE) throw badInput(`ids: at most ${MAX_AT_ONCE} at once.`);
     const devices = await findDeviceKeys(this.#deps.database.read(), access, ids, 'CONFIGURE');
@@ -182,7 +182,7 @@ export class DeviceService {
       const keys = devices.map((device) => device.key);
       const gone = new Set(await deleteDeviceRows(em, this.#deps.database.dialect, keys));
       const missed = devices.find((device) => !gone.has(device.id));
-      // Somebody else deleted it in between.
+      // Another request has deleted it in between.
       if (missed !== undefined) throw notFound('device', missed.id);
     });
     const idsOf = (some: typeof devices): string[] => some.map((device) => device.id);
@@ -193,9 +193,9 @@ export class DeviceService {
   }
 
   /**
-   * The device goes on with another sensor (contract `replaceDevice`): takes its serial number, and, from the device of
-   * the same product that has it so far (`absorb`), what that one recorded; the absorbed device is gone. CONFLICT when
-   * the serial number belongs to a device that is not absorbed.
+   * Continues the device with another sensor (contract `replaceDevice`): gives it the serial number and, from the
+   * device of the same product that had it (`absorb`), the recorded values; the absorbed device is deleted. CONFLICT
+   * when the serial number belongs to a device that is not absorbed.
    */
   async replace(access: Access, id: string, serialNumber: string, absorb: string | null): Promise<Device> {
     checkSerialNumber(serialNumber, 'serialNumber');
@@ -216,14 +216,14 @@ export class DeviceService {
     return device;
   }
 
-  /** `asker`: who is told whether another device has the serial number; null: they see the one that had it. */
+  /** `asker`: the access that learns whether another device has the serial number; null: it sees that device. */
   async #changeSerial(em: EntityManager, asker: Access | null, device: Device, serialNumber: string): Promise<void> {
     checkSerialNumber(serialNumber, 'input.serialNumber');
     if (serialNumber === device.serialNumber) return;
     asker?.requireAllDevices(placeOfProduct(device.product));
     const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true };
     const held = await em.findOne(ProductSchema, { key: device.product.key, deletedAt: null }, options);
-    // Deleted since the device was read.
+    // The device was deleted since it was read.
     if (held === null) throw notFound('device', device.id);
     requireNoMistake(serialNumber, device.product, 'input.serialNumber');
     await requireFreeSerials(em, this.#deps.database.dialect, device.product, {
@@ -243,7 +243,7 @@ function requireNoMistake(serial: string, { deviceType }: Product, path: string)
   if (mistake !== null) throw badInput(`${path}: ${mistake}`);
 }
 
-/** PLAN_LIMIT unless so many more devices fit; the workspace stays locked so that nobody else takes the room. */
+/** PLAN_LIMIT unless that many more devices fit; locks the workspace, so that no other request takes the room. */
 async function requireRoom(
   em: EntityManager,
   access: Access,

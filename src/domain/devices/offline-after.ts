@@ -1,6 +1,6 @@
 import { badInput } from '../../errors.ts';
 
-/** Without `offlineAfterSeconds` of the device or its product: 40 minutes. */
+/** Default without `offlineAfterSeconds` of the device or its product: 40 minutes. */
 export const DEFAULT_OFFLINE_AFTER_SECONDS = 2400;
 
 const MAX_SECONDS = 2_147_483_647;

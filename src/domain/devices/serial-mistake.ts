@@ -1,12 +1,12 @@
 import { deviceIdentity, isNetworkIdentity } from '../text/device-identity.ts';
 import type { DeviceType } from '../entities/product.ts';
 
-/** What nobody sees. */
+/** Invisible characters. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}|\p{Cf}/gu;
-/** As The Things Stack (`eui-70b3…`), labels and spreadsheets write before it. */
+/** Prefixes of The Things Stack (`eui-70b3…`), labels and spreadsheets. */
 const PREFIX = /^[^0-9a-z]*(?:dev(?:ice)?)?[-_ ]?(?:eui(?:-?64)?|core[-_ ]?id|id)[^0-9a-z]*/i;
 const LETTERS = /[OoIl|]/g;
-/** Shorter ones may be what a factory numbers its devices by; those that are made up here have 12 characters. */
+/** Shorter ones may be a factory's own numbers; generated ones have 12 characters. */
 const LEAST_DIGITS = 13;
 
 const EXPECTED: Record<DeviceType, string> = {
@@ -16,9 +16,9 @@ const EXPECTED: Record<DeviceType, string> = {
 };
 
 /**
- * Why a serial number that looks right would be found by nobody, with what was probably meant; null: nothing is known
- * against it. Invisible characters stand in none; in a product of a network also what is nearly an EUI or core id is
- * refused, as that is what the network sends (CONTRACT 6).
+ * The reason why a serial number that looks right would never be found, with the number that was probably meant; null:
+ * none known. No serial number has invisible characters; in a product of a network, near misses of an EUI or core id
+ * are rejected too, as the network sends those (CONTRACT 6).
  */
 export function serialMistake(serial: string, deviceType: DeviceType): string | null {
   if (isNetworkIdentity(deviceIdentity(serial))) return null;

@@ -1,6 +1,6 @@
 import type { Database, Dialect } from '../ports/database.ts';
 
-/** Devices that are looked at, at most. */
+/** Maximum devices read. */
 const MOST = 1_000;
 
 /** One of several devices of a workspace that have an EUI or core id. */
@@ -12,7 +12,10 @@ interface SharedRow {
   product: string;
 }
 
-/** Selects the devices whose EUI or core id others of their workspace have, too (`SharedRow`); such are of before 0009. */
+/**
+ * SQL for the devices whose EUI or core id another one of their workspace shares (`SharedRow`), as was possible before
+ * migration 0009.
+ */
 export function sharedIdentitiesSql(dialect: Dialect): string {
   const isHexadecimal = dialect === 'sqlite' ? "not glob '*[^0-9a-f]*'" : "!~ '[^0-9a-f]'";
   return (
@@ -25,7 +28,7 @@ export function sharedIdentitiesSql(dialect: Dialect): string {
   );
 }
 
-/** A sentence for each EUI or core id that several of these devices have. */
+/** A sentence for each EUI or core id that several of these devices share. */
 export function sharedIdentityTexts(rows: readonly SharedRow[]): string[] {
   const groups = [...Map.groupBy(rows, ({ workspace, identity }) => `${workspace} ${identity}`).values()];
   return groups
@@ -38,7 +41,7 @@ export function sharedIdentityTexts(rows: readonly SharedRow[]): string[] {
     });
 }
 
-/** The same of a server's own database. */
+/** The same for a server's own database. */
 export async function findSharedIdentities(database: Database): Promise<string[]> {
   return sharedIdentityTexts(await database.read().execute<SharedRow[]>(sharedIdentitiesSql(database.dialect)));
 }

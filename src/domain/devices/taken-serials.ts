@@ -8,16 +8,16 @@ import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import { rowsOf } from '../sql/json-rows.ts';
 import { lockWorkspace } from '../accounts/lock-workspace.ts';
 
-/** Looked for beside 100,000 devices they take SQLite some milliseconds. */
+/** Serial numbers per statement. */
 const AT_ONCE = 1_000;
 
 interface Wanted {
   serials: readonly string[];
-  /** Where the caller finds each. */
+  /** Path of each number in the caller's input. */
   pathOf: (index: number) => string;
-  /** Who is told which device has one; null: they see it anyway. */
+  /** The access that learns which device has a number; null: it sees that device. */
   asker: Access | null;
-  /** The key of the device that is to have it, which may have it already. */
+  /** Key of the device that gets the number, and may have it already. */
   own?: number;
 }
 
@@ -32,8 +32,8 @@ interface Taken {
 
 /**
  * CONFLICT naming the first serial number that comes twice in the list, or the device and product that have it already:
- * an EUI or core id in the whole workspace, in products of every type, any other in the product (CONTRACT 6). The product
- * must be locked; with an EUI or core id among them the workspace is, too, until the transaction ends.
+ * an EUI or core id in the whole workspace, in products of every type, any other in the product (CONTRACT 6). Lock the
+ * product first; with an EUI or core id among them this locks the workspace, too, until the transaction ends.
  */
 export async function requireFreeSerials(
   em: EntityManager,
@@ -52,7 +52,7 @@ export async function requireFreeSerials(
   const identities = [...indexes.keys()];
   const ofNetworks = identities.filter(isNetworkIdentity);
   if (ofNetworks.length > 0) await lockWorkspace(em, product.workspace.id);
-  // Each has an index of its own.
+  // Each column has an index.
   const inProduct = { where: 'd.product_key = ? and d.serial_number', place: product.key };
   const inWorkspace = { where: 'd.workspace_id = ? and d.serial_folded', place: product.workspace.id };
   const others = identities.filter((identity) => !isNetworkIdentity(identity));
@@ -60,7 +60,7 @@ export async function requireFreeSerials(
     { ...inProduct, among: others },
     { ...inWorkspace, among: ofNetworks },
   ]) {
-    // One by one: as a join PostgreSQL reads all devices of a product that it has not analyzed yet.
+    // Look up one by one: with a join PostgreSQL reads all devices of a product that it has not analyzed yet.
     const look =
       `select d."key" from device d join product p on p."key" = d.product_key and p.deleted_at is null ` +
       `where ${where} = value->>0 and d."key" <> ? limit 1`;

@@ -17,16 +17,16 @@ interface WriteRateServiceDeps {
   defaultRate: number;
 }
 
-/** Where a write limit can be set, the nearest first; SERVER: WRITE_RATE_PER_FIELD. */
+/** Levels of a write limit, the nearest first; SERVER: WRITE_RATE_PER_FIELD. */
 export const WRITE_RATE_SOURCES = ['DEVICE', 'PRODUCT', 'WORKSPACE', 'SERVER'] as const;
 
-/** A limit that holds, in writes per second for each device and field (null: none), and who set it. */
+/** An effective limit, in writes per second for each device and field (null: none), and its level. */
 export interface WriteRate {
   perSecond: number | null;
   source: (typeof WRITE_RATE_SOURCES)[number];
 }
 
-/** What can have a setting of its own: null or undefined inherits, 0 is no limit. */
+/** The setting of one level: null or undefined inherits, 0 is no limit. */
 type Setting = { writeRate?: number | null } | null;
 
 /** One of the three ids, and either `perSecond` (null or 0: no limit) or `reset` true (the wider setting again). */
@@ -46,7 +46,7 @@ export class WriteRateService {
     this.#deps = deps;
   }
 
-  /** The limit that holds where the settings of device, product and workspace are these; null: not so near. */
+  /** The effective limit for these settings of device, product and workspace; null: not so near. */
   effective(device: Setting, product: Setting, workspace: Setting): WriteRate {
     const settings = [device, product, workspace, { writeRate: this.#deps.defaultRate }];
     const at = settings.findIndex((setting) => setting?.writeRate != null);
@@ -78,7 +78,7 @@ export class WriteRateService {
   }
 }
 
-/** As it is stored: null inherits, 0 is no limit. */
+/** The stored form: null inherits, 0 is no limit. */
 function readRate({ perSecond, reset }: WriteRateChange): number | null {
   if ((perSecond !== undefined) === (reset === true))
     throw badInput('Give either perSecond (null: no limit) or reset: true.');

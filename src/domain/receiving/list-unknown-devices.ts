@@ -3,7 +3,7 @@ import type { UnknownDevice } from '../entities/unknown-device.ts';
 import { placeholders } from '../sql/long-columns.ts';
 import { MAX_UNKNOWN_DEVICES } from './write-unknown-calls.ts';
 
-/** As much of one as lists show; times in ms UTC. */
+/** The columns of an unknown device that lists show; times in ms UTC. */
 export type ListedUnknownDevice = Pick<
   UnknownDevice,
   'id' | 'identifier' | 'network' | 'firstSeenAt' | 'lastSeenAt' | 'seen'
@@ -13,11 +13,11 @@ export type ListedUnknownDevice = Pick<
 };
 
 const UUID_LENGTH = 36;
-/** Whether a device has the identifier by now; an index has each half. */
+/** Condition: a device has the identifier by now. Each half has an index. */
 const HAS_DEVICE = ['serial_folded', 'serial_number']
   .map((column) => `exists (select 1 from device d where d.workspace_id = u.workspace_id and d.${column} = u.identity)`)
   .join(' or ');
-/** The same of a product; before the identity stand its id and a blank. */
+/** Condition: a device of the product has the name; in `identity`, the product's id and a blank stand before it. */
 const PRODUCT_HAS_DEVICE = ['serial_folded', 'serial_number']
   .map(
     (column) =>
@@ -26,12 +26,15 @@ const PRODUCT_HAS_DEVICE = ['serial_folded', 'serial_number']
   )
   .join(' or ');
 
-/** Those of the workspaces that no device has by now, or several had, or whose adoption was cut off; last seen first. */
+/**
+ * The unknown devices of the workspaces that no device has by now, or several had, or whose adoption was interrupted;
+ * last seen first.
+ */
 export async function listUnknownDevices(
   database: Database,
   workspaceIds: readonly string[],
 ): Promise<ListedUnknownDevice[]> {
-  // Plain rows: as entities a thousand held the event loop for 20 ms.
+  // Read plain rows: a thousand entities would block the event loop.
   const rows = await database.read().execute<ListedUnknownDevice[]>(
     `select u.id, identifier, network, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", seen,
          p.id as "productId", case when ambiguous_at is null then 0 else 1 end as ambiguous

@@ -16,11 +16,11 @@ import { MicroBatches } from '../../scheduling/micro-batches.ts';
 import type { Replay } from '../replay/replay.ts';
 import { type UnknownCallSeen, writeUnknownCalls } from './write-unknown-calls.ts';
 
-/** In bytes: what a name takes in a round, which has few enough of them to be a short transaction. */
+/** Bytes that a name counts in a micro-batch, which bounds the transaction. */
 const OF_A_NAME = 256;
-/** As many as one replay takes. */
+/** Maximum calls of one replay. */
 const REPLAYED_AT_ONCE = 1_000;
-/** While another replay of the product is running. */
+/** Retries while another replay of the product is running, and the pause between them. */
 const [MOST_TRIES, TRY_AGAIN_MS] = [40, 50];
 
 interface NamedDevicesDeps {
@@ -33,8 +33,8 @@ interface NamedDevicesDeps {
 }
 
 /**
- * Names of no device that entries on products' webhooks have (CONTRACT 5). The calls are in the products' logs: here is
- * which of them named it, so that they can be replayed once a device has the name.
+ * Names without a device in entries on products' webhooks (CONTRACT 5). The calls are in the products' logs; this notes
+ * which of them have the name, so that they can be replayed once a device has it.
  */
 export class NamedDevices {
   readonly #deps: NamedDevicesDeps;
@@ -54,7 +54,9 @@ export class NamedDevices {
     );
   }
 
-  /** Notes them behind the answer, together with others of the workspace; where too many wait they are left out. */
+  /**
+   * Notes the names after the answer, in one batch with others of the workspace; drops them when too many are queued.
+   */
   note(
     { key, id, workspaceId }: ProductInfo,
     names: readonly string[],
@@ -69,21 +71,21 @@ export class NamedDevices {
       kept: { id: uuidV7(call.receivedAt), callId: call.id, path: '', query: '{}', headers: '[]', body: '' },
     }));
     try {
-      // What is not written comes again with the next call.
+      // A name that failed to be written comes again with the next call.
       this.#rounds.add(workspaceId, seen, seen.length * OF_A_NAME).catch(() => {});
     } catch {
-      // Too many wait.
+      // The queue is full.
     }
   }
 
-  /** Resolves when what is noted of these workspaces by now is written. */
+  /** Resolves when everything noted for these workspaces by now is written. */
   settled(workspaceIds?: readonly string[]): Promise<void> {
     return this.#rounds.settled(workspaceIds);
   }
 
   /**
-   * Makes devices of them, all or none, but of those that the product has by now, and replays the calls that named them.
-   * Needs CONFIGURE. Done again after a failure it goes on. Gives the devices in the same order.
+   * Makes a device for each name that the product still lacks, all or none, and replays the calls with these names.
+   * Needs CONFIGURE. Repeated after a failure it continues. Returns the devices in the same order.
    */
   async adopt(
     access: Access,
@@ -131,7 +133,7 @@ export class NamedDevices {
     const kept = await database.read().find(UnknownCallSchema, { unknownDevice: { $in: of } }, { fields });
     const callIds: string[] = [];
     for (const callId of new Set(kept.map((call) => call.callId)))
-      // Of those that the log has forgotten there is nothing left to run.
+      // Skip calls that the log no longer has.
       if (callId != null && (await store.call(key, callId)) !== null) callIds.push(callId);
     callIds.sort();
     for (let at = 0; at < callIds.length; at += REPLAYED_AT_ONCE)
@@ -149,10 +151,10 @@ export class NamedDevices {
       }
   }
 
-  /** false: more calls have come. */
+  /** Forgets the names after the replay; false: more calls have come. */
   #forget(workspaceId: string, ids: readonly string[], replayed: ReadonlySet<string>): Promise<boolean> {
     return this.#deps.database.write(async (em) => {
-      // Whoever notes calls waits meanwhile, on every node.
+      // Lock, so that no node notes calls meanwhile.
       await lockWorkspace(em, workspaceId);
       const calls = await em.find(UnknownCallSchema, { unknownDevice: { $in: ids } }, { fields: ['id'] });
       if (calls.some((call) => !replayed.has(call.id))) return false;

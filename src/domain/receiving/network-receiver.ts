@@ -21,13 +21,16 @@ const AMBIGUOUS: Answer = {
   body: '{"stored":0,"rejected":0,"error":"UNKNOWN_DEVICE","reason":"AMBIGUOUS_DEVICE"}',
 };
 const MAX_IDENTIFIER = 200;
-/** A device that another node has just made is known here after a moment; without Redis after 1.2 s. */
+/**
+ * Retries to find a device that another node has just made, and the pause between them: it is known after a moment,
+ * without Redis after 1.2 s.
+ */
 const [MOST_LOOKS, LOOK_AGAIN_MS] = [15, 100];
 
 /**
- * Takes in what native networks send (CONTRACT 6): the device is found by the network's identifier among those that
- * the token may record for, and its product's log keeps the call. A call of an unknown device is kept aside, and so is one
- * that several devices may have sent: no network sends it again.
+ * Receives the messages of native networks (CONTRACT 6): finds the device by the network's identifier among those that
+ * the token may record for, and logs the call with its product. A call is kept aside when its device is unknown, or
+ * several may have sent it, as no network sends it again.
  */
 export class NetworkReceiver {
   readonly #devices: DeviceFinder;
@@ -41,16 +44,17 @@ export class NetworkReceiver {
   }
 
   /**
-   * INVALID_JSON or INVALID_BODY for what is no message of the network; FORBIDDEN or, of a token with limits, NOT_FOUND
-   * for the device, as on the record endpoint. A message of another kind than an uplink that names no device is answered and forgotten:
-   * there is nothing to find it by.
+   * Receives a message. INVALID_JSON or INVALID_BODY when it is none of the network; FORBIDDEN or, for a token with
+   * limits, NOT_FOUND for the device, as on the record endpoint. A message that is no uplink and names no device is
+   * answered and dropped.
    */
   async receive(whose: () => Promise<Access>, network: Network, request: DecoderRequest): Promise<Answer> {
     const access = await whose();
     const [workspaceId] = access.workspaceIdsWith('RECORD').sort();
-    // Every sub-form of the URL is logged as one path: replay reads the network off it.
+    // Log every form of the URL as one path, from which replay reads the network.
     const call = { ...request, path: pathOfNetwork(network) };
-    // What it says is read again when its decoder may run: parsed it takes fifty times its text, and many wait.
+    // Keep the text alone and parse it again when the decoder runs: many calls wait, and the parsed message takes fifty
+    // times the memory.
     const { deviceIdentifier } = readNetworkCall(network, call);
     if (deviceIdentifier === null) return NOTHING;
     if (
@@ -65,7 +69,7 @@ export class NetworkReceiver {
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
       if (looks > 0) await pause(LOOK_AGAIN_MS);
       const [known, ...others] = await this.#devices.forUplink(access, deviceIdentifier);
-      // Reading a megabyte of JSON takes as long as deciding what becomes of it. Many may have waited for the same look-up.
+      // Yield after parsing a large body: many requests may have waited for the same look-up.
       await yieldForLarge(request.body.length, access);
       if (others.length > 0) {
         await this.#unknown.keep(known!.workspaceId, network, deviceIdentifier, call, { isAmbiguous: true });
@@ -77,9 +81,9 @@ export class NetworkReceiver {
           if (device === undefined) throw notFound('device', deviceIdentifier);
           return { product: device.product, native: { device } };
         }, call);
-      // Who may send for some devices only puts nothing aside for the workspace, and nothing out of it.
+      // A token limited to some devices neither keeps calls aside for the workspace nor evicts any.
       if (access.limited) throw notFound('device', deviceIdentifier);
-      // A person's token may see several workspaces: the oldest (ids are in order of time) is the one that keeps it.
+      // A person's token may see several workspaces: the oldest keeps the call (ids are in order of time).
       if (await this.#unknown.keep(workspaceId as string, network, deviceIdentifier, call))
         return asks200(request) ? { ...UNKNOWN, status: 200 } : UNKNOWN;
     }

@@ -13,8 +13,8 @@ interface SweepCallsDeps {
 }
 
 /**
- * Forgets calls of the log, and unknown devices, that are too old (CONTRACT 2), and what is left of products whose
- * deletion was interrupted; in small chunks.
+ * Deletes logged calls and unknown devices that are too old (CONTRACT 2), and the rest of products whose deletion was
+ * interrupted; in small chunks.
  */
 export async function sweepCalls(
   { store, unknownDevices, products, days, now }: SweepCallsDeps,

@@ -25,11 +25,11 @@ import type { Recipient, WebhookReceiver } from './webhook-receiver.ts';
 import { type ListedUnknownDevice, listUnknownDevices } from './list-unknown-devices.ts';
 import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeUnknownCalls } from './write-unknown-calls.ts';
 
-/** Longer bodies are counted, not kept: no network's message is that long. */
+/** Maximum bytes of a body that is kept; longer ones are only counted, and no network's message is that long. */
 const MAX_BODY = 65_536;
-/** Calls of that length, and devices that have none any more; in memory of an adoption that waits for its turn. */
+/** Maximum calls of that length per transaction of deletion, and in memory of an adoption that waits for its turn. */
 const [FORGOTTEN_AT_ONCE, REPLAYED_AT_ONCE] = [100, 10];
-/** Until all nodes know of a device that was just made. */
+/** Retries until all nodes know a new device, and the pause between them. */
 const [MOST_LOOKS, LOOK_AGAIN_MS] = [40, 50];
 
 interface UnknownDevicesDeps {
@@ -42,11 +42,11 @@ interface UnknownDevicesDeps {
   now: () => number;
 }
 
-/** Identifiers that networks sent and no device has, with the calls that are kept for them (CONTRACT 6). */
+/** Identifiers from networks that no device has, with the calls kept for them (CONTRACT 6). */
 export class UnknownDevices {
   readonly #deps: UnknownDevicesDeps;
   readonly #rounds: MicroBatches<UnknownCallSeen, boolean>;
-  /** Those that this node adopts just now: by two at once their calls would be logged twice. */
+  /** Identifiers that this node is adopting: two adoptions at once would log their calls twice. */
   readonly #adopting = new Set<string>();
   #isEnding = false;
 
@@ -62,8 +62,8 @@ export class UnknownDevices {
   }
 
   /**
-   * Keeps a call; resolves after the commit, together with others of its workspace. false: a device has the identifier
-   * by now, unless `isAmbiguous`: several had it. OVERLOADED: too many wait.
+   * Keeps a call; resolves after the commit, shared with others of the workspace. false: a device has the identifier by
+   * now, unless `isAmbiguous`: several had it. OVERLOADED: too many are queued.
    */
   keep(
     workspaceId: string,
@@ -78,19 +78,20 @@ export class UnknownDevices {
     return this.#rounds.add(workspaceId, { network, identifier, isAmbiguous, receivedAt, kept }, bytes);
   }
 
-  /** Adoptions under way end after the call in hand; done again they go on. */
+  /** Ends adoptions in progress after the call in hand; repeated, they continue. */
   endAdoptions(): void {
     this.#isEnding = true;
   }
 
-  /** Whatever waits has been written when this resolves, or its senders were told that it was not. */
+  /** Resolves when every queued call is written, or its sender has an error. */
   stop(): Promise<void> {
     return this.#rounds.settled();
   }
 
   /**
-   * Of one workspace, or of all that the token may READ; last seen first. What a device has by now is left out, but for an
-   * adoption that was cut off, and for what several had (`ambiguous`): nobody else hands out its calls.
+   * Unknown devices of one workspace, or of all that the token may READ; last seen first. Leaves out those that a
+   * device has by now, unless their adoption was interrupted or several devices had them (`ambiguous`): their calls
+   * have no other way out.
    */
   async list(access: Access, workspaceId: string | null | undefined): Promise<ListedUnknownDevice[]> {
     if (workspaceId != null) access.requireWorkspace(workspaceId, 'READ');
@@ -101,9 +102,10 @@ export class UnknownDevices {
   }
 
   /**
-   * Makes a device of it, or takes the one that the product has by now, and hands it what was kept, oldest first and
-   * under its receipt time. Needs CONFIGURE, from the first call to the last; a plan that is full is PLAN_LIMIT, one that
-   * is being adopted CONFLICT, and so is one that a device of another product has. Done again after a failure, it goes on.
+   * Makes a device of it, or takes the one that the product has by now, and hands over the kept calls, oldest first and
+   * under their receipt time. Needs CONFIGURE, from the first call to the last. PLAN_LIMIT for a full plan; CONFLICT
+   * while it is being adopted, or when a device of another product has the identifier. Repeated after a failure, it
+   * continues.
    */
   async adopt(
     access: Access,
@@ -122,7 +124,7 @@ export class UnknownDevices {
     return this.#once([row], () => this.#adopt(access, product, row, name ?? row.identifier, plan));
   }
 
-  /** Those of a product's webhook, all or none as devices of it; see `adopt`. */
+  /** Adopts names of a product's webhook, all or none as its devices; see `adopt`. */
   async #adoptNamed(
     access: Access,
     product: ProductInfo,
@@ -149,8 +151,8 @@ export class UnknownDevices {
   }
 
   /**
-   * Several at once, in their order: first those that entries on the product's webhook named, all or none of them, then
-   * the networks', one after the other. As by `adopt`; each is called as its identifier is.
+   * Adopts several, in their order: first the names from the product's webhook, all or none of them, then the networks'
+   * identifiers one by one. Like `adopt`; each device is named after its identifier.
    */
   async adoptMany(
     access: Access,
@@ -189,7 +191,7 @@ export class UnknownDevices {
   ): Promise<Device> {
     const { authenticator, database, devices, now } = this.#deps;
     const { id, identifier } = row;
-    // Of an adoption that is cut off the device is there: what is left of it is in the list.
+    // An interrupted adoption leaves the device, and the rest of it in the list.
     const begin = (em: EntityManager): Promise<unknown> =>
       em.nativeUpdate(UnknownDeviceSchema, { id }, { adoptedAt: now() });
     const isThere = async (): Promise<boolean> => (await this.#deviceOf(product, identifier)) !== null;
@@ -204,7 +206,7 @@ export class UnknownDevices {
         await devices.create(access, product.id, [{ name, serialNumber: identifier }], plan, { also, areSent: true });
       } catch (error) {
         if (!(error instanceof AppError && error.code === 'CONFLICT')) throw error;
-        // Somebody made it meanwhile: here it is known a moment later, by another node within 1.2 s.
+        // Another request made the device: wait until this node knows it, within 1.2 s.
         for (let looks = 0; !(await isThere()); looks += 1) {
           await this.#requireNowhereElse(product, identifier);
           if (looks === MOST_LOOKS) throw error;
@@ -213,7 +215,7 @@ export class UnknownDevices {
         await database.write(begin);
       }
     }
-    // What is sent from now on finds the device; what was sent before is to be replayed.
+    // Later calls find the device; replay the earlier ones.
     const replayed = new Set<string>();
     do await this.#replay(authenticator.follow(access), product, row, replayed);
     while (!(await this.#forget(row, replayed)));
@@ -221,7 +223,7 @@ export class UnknownDevices {
     return findDevice(database.read(), access, device.id, 'CONFIGURE');
   }
 
-  /** Forgets what was last heard of before the time, in ms UTC. */
+  /** Deletes unknown devices last heard of before the time, in ms UTC. */
   async forgetBefore(time: number): Promise<void> {
     const { database } = this.#deps;
     const old = 'last_seen_at < ?';
@@ -231,7 +233,7 @@ export class UnknownDevices {
     await deleteInSlices(database, { ...shared, table: 'unknown_device', where: old });
   }
 
-  /** Rejects with NOT_FOUND when the product or the device was deleted meanwhile. */
+  /** Replays the kept calls. Rejects with NOT_FOUND when the product or the device has been deleted. */
   async #replay(
     accessNow: () => Promise<Access>,
     product: ProductInfo,
@@ -241,7 +243,7 @@ export class UnknownDevices {
     const { receiver } = this.#deps;
     let last = 0;
     for await (const { receivedAt, ...call } of this.#callsOf(id)) {
-      // Of several in a millisecond each has its own, and the same ones when it is done again.
+      // Give each call a millisecond of its own, and the same one when the adoption is repeated.
       last = Math.max(receivedAt, last + 1);
       const kept = { since: last, id: uuidAt(last, call.id) };
       if (replayed.has(call.id)) continue;
@@ -258,7 +260,7 @@ export class UnknownDevices {
     }
   }
 
-  /** What is kept of the device, in the order in which it came. */
+  /** The kept calls of the device, in their order. */
   async *#callsOf(unknownDevice: string): AsyncGenerator<UnknownCall> {
     const options = { orderBy: { id: 'asc' }, limit: REPLAYED_AT_ONCE } as const;
     for (let after = ''; ;) {
@@ -270,7 +272,7 @@ export class UnknownDevices {
     }
   }
 
-  /** The product and its device as they are now. */
+  /** The present product and its device. */
   async #recipient({ id }: ProductInfo, identifier: string): Promise<{ product: ProductInfo; device: DeviceInfo }> {
     const product = await this.#deps.ingestCache.product(id);
     if (product === null) throw notFound('product', id);
@@ -279,10 +281,10 @@ export class UnknownDevices {
     return { product, device };
   }
 
-  /** Forgets a device whose calls were replayed; false: more of them have come. */
+  /** Deletes an unknown device whose calls were replayed; false: more of them have come. */
   #forget({ id, workspace }: UnknownDevice, replayed: ReadonlySet<string>): Promise<boolean> {
     return this.#deps.database.write(async (em) => {
-      // Whoever keeps calls waits meanwhile, on every node.
+      // Lock, so that no node keeps calls meanwhile.
       await lockWorkspace(em, workspace.id);
       const calls = await em.find(UnknownCallSchema, { unknownDevice: id }, { fields: ['id'] });
       if (calls.some((call) => !replayed.has(call.id))) return false;
@@ -291,7 +293,10 @@ export class UnknownDevices {
     });
   }
 
-  /** CONFLICT: of two devices with one identifier in a workspace neither gets what the network sends. */
+  /**
+   * CONFLICT when another product has the device: of two devices with one identifier in a workspace, neither gets the
+   * network's messages.
+   */
   async #requireNowhereElse({ id, workspaceId }: ProductInfo, identifier: string): Promise<void> {
     const devices = await this.#deps.ingestCache.devicesNamed([workspaceId], identifier);
     const other = devices.find(({ productId }) => productId !== id);
@@ -304,7 +309,10 @@ export class UnknownDevices {
     if (other !== undefined) throw isElsewhere(other.name, other.product.name);
   }
 
-  /** Until the end of the transaction no other node adopts it into another product; CONFLICT if one has. */
+  /**
+   * Locks the identifier against adoption into another product until the transaction ends; CONFLICT if that has
+   * happened.
+   */
   async #holdIdentity(em: EntityManager, { id, workspaceId }: ProductInfo, { identity }: UnknownDevice): Promise<void> {
     await lockWorkspace(em, workspaceId);
     const [other] = await em.execute<{ name: string; product: string }[]>(
@@ -330,12 +338,12 @@ function isElsewhere(device: string, product: string): AppError {
 
 function keptOf(request: DecoderRequest, receivedAt: number): NonNullable<UnknownCallSeen['kept']> {
   return {
-    // In the order in which they came, however many of a millisecond.
+    // Ids in the order of arrival, also within a millisecond.
     id: uuidV7(receivedAt),
     path: request.path,
     query: JSON.stringify(request.GET),
     headers: maskedHeaders(request.headers),
-    // What PostgreSQL cannot keep is in no message that was read.
+    // Replace characters that PostgreSQL cannot store; no valid message has them.
     body: request.body.replaceAll('\0', ' ').toWellFormed(),
   };
 }

@@ -21,16 +21,16 @@ interface WebhookReceiverDeps {
   shares: WriteShares;
   frames: LoggedFrames;
   feed: CallFeed;
-  /** Told which names of no device a logged call has. */
+  /** Notes the names without a device in a logged call. */
   named: Pick<NamedDevices, 'note'>;
   /** CALL_LOG_BODY_BYTES */
   bodyBytes: number;
   now: () => number;
 }
 
-/** What the sender of a call is told, after the commit (CONTRACT 4). */
+/** The answer to the sender of a call, after the commit (CONTRACT 4). */
 export interface Answer {
-  /** 200 or 202, or what the product or its decoder says: 200 to 299. */
+  /** 200 or 202, or a status of the product's or decoder's answer: 200 to 299. */
   status: number;
   stored: number;
   rejected: number;
@@ -39,13 +39,13 @@ export interface Answer {
   contentType?: string | null;
 }
 
-/** A call that was kept: when it was received, and the id by which the log knows it. */
+/** The receipt time of a call that was kept aside, and its id in the log. */
 interface Kept {
   since: number;
   id: string;
 }
 
-/** What a run leaves: the call as the log keeps it, what is to be stored, and what its sender is told then. */
+/** Result of a run: the call for the log, the values to store, and the answer after that. */
 interface Ran {
   call: CallRow;
   toStore: DeviceBatch[];
@@ -55,17 +55,17 @@ interface Ran {
   unknownNames: string[];
 }
 
-/** Whose call it is. `native`: of a native network, from this device. */
+/** The product of a call. `native`: a native network's call, from this device. */
 export interface Recipient {
   product: ProductInfo;
   native?: { device: DeviceInfo } | undefined;
 }
 
-/** Who deletes devices faster than a decoder runs is to be waited for. */
+/** Maximum runs of a call while devices or fields keep being deleted. */
 const MAX_RUNS = 3;
 const WEBHOOK_ID = /^[A-Za-z0-9_-]{16,64}$/;
 
-/** Takes calls in (CONTRACT 4): decoded, logged and stored before the answer, most often in one commit. */
+/** Receives calls (CONTRACT 4): decodes, logs and stores them before the answer, most often in one commit. */
 export class WebhookReceiver {
   readonly #deps: WebhookReceiverDeps;
 
@@ -73,12 +73,12 @@ export class WebhookReceiver {
     this.#deps = deps;
   }
 
-  /** Whether the id is in memory, so that `productOf` costs nothing. */
+  /** True when the id is in memory, so that `productOf` costs nothing. */
   knows(webhookId: string): boolean {
     return this.#deps.ingestCache.cachedByWebhook(webhookId) !== null;
   }
 
-  /** The product whose URL this is; NOT_FOUND for an id that is none (or no longer). */
+  /** The product of a webhook; NOT_FOUND for an unknown or rotated id. */
   async productOf(webhookId: string): Promise<ProductInfo> {
     const product = WEBHOOK_ID.test(webhookId) ? await this.#deps.ingestCache.productByWebhook(webhookId) : null;
     if (product === null)
@@ -87,10 +87,10 @@ export class WebhookReceiver {
   }
 
   /**
-   * One call. `find` says whose it is and rejects when the sender has no right to it (any more): it is asked before the
-   * decoder runs and again before the commit. Where a device or field that it would write to is gone by then, the call
-   * runs again as the product is now. `kept`: of a call that was kept; done again it is in the log once. Rejects with OVERLOADED or
-   * UNAVAILABLE: nothing is logged then, and the sender is to try again.
+   * Receives one call. `find` gives its recipient and rejects when the sender has no right to it (any more): it is
+   * called before the decoder runs and again before the commit. When a device or field that it would write to is gone
+   * by then, the call runs again with the present product. `kept`: for a call that was kept aside, which is logged once
+   * even if repeated. Rejects with OVERLOADED or UNAVAILABLE: then nothing is logged, and the sender is to try again.
    */
   async receive(find: () => Promise<Recipient>, request: DecoderRequest, kept: Kept | null = null): Promise<Answer> {
     const receivedAt = kept?.since ?? this.#deps.now();
@@ -102,7 +102,7 @@ export class WebhookReceiver {
     }
   }
 
-  /** null: it is to run again, as something that it would write to is gone. */
+  /** Runs and stores the call; null: run it again, as a device or field to write to is gone. */
   async #attempt(
     find: () => Promise<Recipient>,
     request: DecoderRequest,
@@ -114,12 +114,12 @@ export class WebhookReceiver {
     const { product, native } = await find();
     const { ran, settle } = await this.#once(product, await this.#run({ product, native }, request, receivedAt, kept));
     const { call, toStore, answer } = ran;
-    /** It may be there of an adoption that was cut off. */
+    /** The logged call, if an interrupted adoption left one. */
     let earlier: CallRow | null = null;
     let isDone = false;
     try {
       const batches = toStore.map(({ batch }) => batch);
-      // What the call brings into the database: its texts, too.
+      // Count the texts of the call as well as its values.
       const amount = (isStored: boolean): Amount => ({
         ...recorder.amountOf(batches, product, { isStored }),
         characters: textLengthOf(call),
@@ -140,7 +140,7 @@ export class WebhookReceiver {
     } finally {
       settle?.(isDone);
     }
-    // What it stored then, too, goes by the next replay unless that says it.
+    // Keep the list of earlier values, so that the next replay removes those it does not give again.
     if (kept !== null)
       await log.updateCalls([earlier?.stored == null ? call : { ...call, stored: knownMeanwhile(earlier, call) }]);
     feed.publish(product.id, call);
@@ -148,7 +148,10 @@ export class WebhookReceiver {
     return answer;
   }
 
-  /** A frame that another call has stored, or is about to, is stored by that alone. `settle`: to be told how storing went. */
+  /**
+   * Drops the values of a frame that another call has stored, or is about to. `settle`: call it with the outcome of
+   * storing.
+   */
   async #once(product: ProductInfo, ran: Ran): Promise<{ ran: Ran; settle?: (isStored: boolean) => void }> {
     const { frame, toStore, call } = ran;
     if (frame === null || toStore.length === 0) return { ran };
@@ -161,7 +164,10 @@ export class WebhookReceiver {
     return { ran: { call: copy, toStore: [], answer, frame: null, unknownNames: [] } };
   }
 
-  /** Only what is needed from then on: of ten thousand entries the outcome takes ten megabytes, and hundreds may wait to be stored. */
+  /**
+   * Runs the decoder and keeps only what storing needs: hundreds of calls may be queued, and an outcome of ten thousand
+   * entries takes ten megabytes.
+   */
   async #run(
     { product, native }: Recipient,
     request: DecoderRequest,
@@ -177,7 +183,7 @@ export class WebhookReceiver {
       native === undefined ? product.answers : { ...product.answers, webhook: null },
       request,
     );
-    // A replay finds the values under the time by which the log knows the call.
+    // Log the receipt time of the values, by which a replay finds them.
     const call = callRow(product, request, outcome, outcome.receiptTime ?? receivedAt, bodyBytes, kept?.id);
     const { batches: toStore, frame, unknownNames } = outcome;
     return { call: { ...call, httpStatus: answer.status }, toStore, answer, frame, unknownNames };
@@ -192,12 +198,12 @@ export class WebhookReceiver {
   }
 }
 
-/** In bytes: what a platform may say beside each value. */
+/** Bytes that a platform may send beside each value. */
 const OF_A_VALUE = 16_384;
 
 /**
- * What of a call of so many bytes was in vain: all of one that stored nothing. `beside`: so much may be there for good
- * reasons where anything is stored, such as a picture, or what each gateway heard.
+ * The part of a call that was wasted: all of it when nothing was stored. `beside`: bytes that are legitimate when
+ * anything is stored, such as a picture, or the receptions of gateways.
  */
 export function inVainOf({ stored, rejected: entries }: Answer, bytes: number, beside: number): InVain {
   if (stored === 0) return { part: 1, entries };
@@ -205,7 +211,7 @@ export function inVainOf({ stored, rejected: entries }: Answer, bytes: number, b
   return { part, entries };
 }
 
-/** Own answers are for what is kept, as every call is that comes so far; who could not keep it has thrown by then. */
+/** The answer of a kept call, as all are that reach this: failures to keep one have thrown before. */
 function answerOf(outcome: CallOutcome, { always200, webhook }: ProductAnswers, request: DecoderRequest): Answer {
   const { stored, rejected } = outcome;
   const { status, body, ...rest } = outcome.run?.answer ?? webhook ?? countsOf(outcome);
@@ -220,7 +226,7 @@ function countsOf(outcome: CallOutcome): Pick<Answer, 'status' | 'body'> {
   return { status: httpStatusOf(outcome), body: `{"stored":${stored},"rejected":${rejected}${error}${told}}` };
 }
 
-/** `?answer=200`: of a sender that knows no other success (CONTRACT 3). */
+/** True for `?answer=200`, of senders that accept no other success (CONTRACT 3). */
 export function asks200({ GET }: Pick<DecoderRequest, 'GET'>): boolean {
   return GET['answer']?.includes('200') === true;
 }

@@ -9,25 +9,31 @@ import type { Network } from '../networks/network-event.ts';
 import { uuidV7 } from '../text/uuid.ts';
 import { lockWorkspace } from '../accounts/lock-workspace.ts';
 
-/** In a workspace, of networks and of webhooks each; the one heard of longest ago makes room … */
+/**
+ * Maximum unknown devices per workspace, for networks and for webhooks each; the one heard of longest ago is evicted
+ * first.
+ */
 export const MAX_UNKNOWN_DEVICES = 1_000;
-/** … but of those heard of once, while there are more of them than this: made-up ones are many, and do not come again. */
+/** Number of devices seen once above which those are evicted first: made-up names are many, and do not come again. */
 const MAX_SEEN_ONCE = 500;
-/** Of one identifier; the oldest make room. */
+/** Maximum calls per identifier; the oldest are deleted. */
 const MAX_CALLS = 100;
-/** The calls of so many devices are looked through at a time. */
+/** Devices per statement that trims calls. */
 const TRIMMED_AT_ONCE = 25;
-/** So many calls are deleted at a time, of 64 KiB each at most. */
+/** Calls deleted per statement, of up to 64 KiB each. */
 const DELETED_AT_ONCE = 100;
 
-/** A call of a device that is unknown; `isAmbiguous`: several have the identifier, and it is kept whoever has it by now. `kept`: what is kept of it, as the columns of its row; null: it is only counted. */
+/**
+ * A call of an unknown device; `isAmbiguous`: several devices have the identifier, and it is kept whatever device has
+ * it by now. `kept`: the columns to keep; null: the call is only counted.
+ */
 export interface UnknownCallSeen {
   network: Network | 'webhook';
   identifier: string;
   isAmbiguous: boolean;
   receivedAt: number;
   kept: { id: string; callId?: string; path: string; query: string; headers: string; body: string } | null;
-  /** On whose webhook an entry named it; left out: a network did. Calls of one round are all of one kind. */
+  /** The product whose webhook got the name; left out for networks. Calls of one batch are all of one kind. */
   product?: { key: number; id: string };
 }
 
@@ -49,9 +55,10 @@ interface DeviceRow {
 }
 
 /**
- * Counts and keeps calls of one workspace within the transaction of `em`, in a few statements however many they are.
- * Gives for each whether it did; false: a device has the identifier by now. The workspace is held, so that the rounds of
- * several nodes follow each other, and adoption finds every call or its sender the device; what they have seen adds up.
+ * Counts and keeps calls of one workspace within the transaction of `em`, in few statements however many they are.
+ * Returns for each whether it was kept; false: a device has the identifier by now. Locks the workspace, so that batches
+ * of several nodes follow each other and their counts add up, and an adoption finds every call, or the call's sender
+ * the device.
  */
 export async function writeUnknownCalls(
   em: EntityManager,
@@ -74,7 +81,7 @@ export async function writeUnknownCalls(
   return isUnknown;
 }
 
-/** Those that a device has; of a product whose deletion has begun it has none any more, and nobody finds it. */
+/** The identities that a device has. A product in deletion has no devices any more: none can be found. */
 async function knownOf(em: EntityManager, workspaceId: string, among: ReadonlySet<string>): Promise<Set<string>> {
   const known = new Set<string>();
   for (const [column, asked] of Map.groupBy(among, columnOf)) {
@@ -88,13 +95,13 @@ async function knownOf(em: EntityManager, workspaceId: string, among: ReadonlySe
   return known;
 }
 
-/** Compared by in its workspace: what a webhook names is of the product alone. */
+/** Identity within the workspace: the name on a webhook belongs to its product alone. */
 function identityOf({ identifier, product }: UnknownCallSeen): string {
   const identity = deviceIdentity(identifier);
   return product === undefined ? identity : `${product.id} ${identity}`;
 }
 
-/** By identity, always in the same order. */
+/** Calls grouped by identity, always in the same order. */
 function sightingsOf(calls: readonly UnknownCallSeen[]): Sighting[] {
   const sightings = new Map<string, Sighting>();
   for (const call of calls) {
@@ -133,7 +140,7 @@ function countDevices(
   return em.execute<DeviceRow[]>(
     'insert into unknown_device (workspace_id, id, identity, identifier, network, first_seen_at, last_seen_at, seen, ' +
       'ambiguous_at, product_key) select ?, value->>0, value->>1, value->>2, value->>3, cast(value->>4 as bigint), cast(value->>5 as bigint), ' +
-      // SQLite takes "on" for a join's without the condition.
+      // SQLite needs a condition, or it takes "on" for that of a join.
       `cast(value->>6 as integer), cast(value->>7 as bigint), cast(value->>8 as integer) from ${rowsOf(dialect)} where true on conflict (workspace_id, identity) do update set ` +
       'ambiguous_at = coalesce(excluded.ambiguous_at, unknown_device.ambiguous_at), ' +
       `identifier = excluded.identifier, network = excluded.network, seen = ${addedUp('unknown_device', 'seen')}, ` +
@@ -191,7 +198,9 @@ async function forgetOldCalls(
   }
 }
 
-/** Those of networks and those of webhooks have equal room: of the first the only copy of a call may be here. */
+/**
+ * Evicts unknown devices. Networks and webhooks have separate maximums, as a network's only copy of a call may be here.
+ */
 async function forgetOldDevices(
   em: EntityManager,
   workspaceId: string,
@@ -209,7 +218,7 @@ async function forgetOldDevices(
     'select id, seen, last_seen_at, row_number() over (partition by case when seen = 1 then 1 else 0 end ' +
     `order by last_seen_at desc, id desc) as place from unknown_device where ${where}`;
   const oldest = await em.execute<{ id: string; calls: number }[]>(
-    // Counted of these alone: of a thousand it took 8 ms.
+    // Count the calls of the evicted devices alone.
     'select id, (select count(*) from unknown_call where unknown_device_id = oldest.id) as calls from (' +
       `select id from (${ranked}) as ranked ` +
       'order by case when seen = 1 and place > ? then 0 else 1 end, last_seen_at, id limit ?) as oldest',
