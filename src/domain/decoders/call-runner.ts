@@ -23,52 +23,52 @@ import type { Ahead } from '../times/ahead.ts';
 import type { EntryJudge, Judged } from './entry-judge.ts';
 import type { FinishedRun } from './finished-run.ts';
 
-/** A call, and how it is to be run. */
+/** A call and the way to run it. */
 export interface CallToRun {
   product: ProductInfo;
-  /** null: the product has none, or none is wanted. */
+  /** The decoder's source; null: the product has none, or none is wanted. */
   source: string | null;
   request: DecoderRequest;
   receivedAt: number;
-  /** A real call: unknown identifiers count for `suggestedFields`. */
+  /** True for a real call: unknown identifiers count for `suggestedFields`. */
   counted: boolean;
-  /** A real call that was kept until now; `receivedAt` is its own, which no other of its devices has. */
+  /** True for a real call that was kept aside; its `receivedAt` is unique among its devices' calls. */
   kept?: boolean;
   /**
-   * The device of a native network's message, when it is known already. `event`: of one that nobody has sent; else it is
-   * read from the request. `variables`: in place of the device's configuration.
+   * The device of a native network's message, if known already. `event`: of a typed message; otherwise it is read from
+   * the request. `variables`: in place of the device's configuration.
    */
   native?: { device: DeviceInfo | null; event?: NetworkEvent; variables?: Record<string, string> | undefined };
 }
 
-/** What became of one call before anything is stored: its status, its run and the batches to commit. */
+/** Outcome of one call before anything is stored: its status, its run and the batches to commit. */
 export interface CallOutcome {
   status: CallStatus;
-  /** null: there was nothing to run (no decoder, or a network's event that is no uplink). */
+  /** The run; null: there was nothing to run (no decoder, or a network's event that is no uplink). */
   run: FinishedRun | null;
-  /** Why nothing was run; null: something was. */
+  /** Reason that nothing was run; null: something was. */
   reason: string | null;
-  /** The call that has stored the same frame of a network; null: none has. */
+  /** The call that stored the same frame of a network; null: none. */
   copyOf: string | null;
   /** The entries as the decoder returned them. */
   raw: RawEntry[];
   batches: DeviceBatch[];
   stored: number;
   rejected: number;
-  /** When the call counts as received, in ms UTC; null: as it came, nothing was looked at. */
+  /** The receipt time in ms UTC that the call counts under; null: the actual one, as no entry was judged. */
   receiptTime: number | null;
-  /** Of entries: see `Judged`. */
+  /** Names of unknown devices in entries: see `Judged`. */
   unknownNames: string[];
-  /** What other copies of a network's frame have too (`frameDigest`); null: it is none. */
+  /** The digest that copies of a network's frame share (`frameDigest`); null: no frame. */
   frame: string | null;
-  /** What of it lies ahead of the server's clock; null: nothing. */
+  /** The times that lie ahead of the server's clock; null: none. */
   ahead: Ahead | null;
 }
 
 const NO_DECODER = 'The product has no decoder: save one, then replay the call.';
-/** In characters: to read a form of so many takes a millisecond or two, of a megabyte half a second. */
+/** Characters of a form from which reading it is charged: a form of a megabyte takes half a second. */
 const LONG_FORM = 4_096;
-/** What a piece of one takes, before that is known. */
+/** Estimated time of one piece of a form. */
 const PIECE_MS = 5;
 const FORMS = {
   burstMs: 50,
@@ -86,18 +86,18 @@ interface CallRunnerDeps {
 }
 
 /**
- * From a call to what would be stored of it: the one way for live calls, the test tool, examples and replay. Stores
+ * Runs a call up to the values it would store: the one way for live calls, the test tool, examples and replay. Stores
  * nothing. The path tells a native network's call from a product's webhook. Rejects with the engine's OVERLOADED or
- * UNAVAILABLE only, and with INVALID_JSON or INVALID_BODY for what is no message of its network.
+ * UNAVAILABLE only, and with INVALID_JSON or INVALID_BODY for a body that is no message of its network.
  */
 export class CallRunner {
   readonly #deps: CallRunnerDeps;
   readonly #lookedUp: LookedUpValues;
   readonly #forms = new EventLoopQueue(PIECE_MS);
-  /** Apart from forms, which would wait for the database with them. */
+  /** A queue apart from forms, which would otherwise wait for the database. */
   readonly #serials = new EventLoopQueue(PIECE_MS);
   readonly #held: PenaltyBucket;
-  /** Of a workspace the serial numbers of one product are read at a time: they have up to 16 MiB. */
+  /** Reads the serial numbers of one product per workspace at a time: they take up to 16 MiB. */
   readonly #reading = new KeyedSemaphore({ atOnce: 1, most: Infinity });
 
   constructor(deps: CallRunnerDeps) {
@@ -127,7 +127,10 @@ export class CallRunner {
     return outcomeOf(result, raw, await this.#deps.judge.judge(product, raw, options), answer);
   }
 
-  /** Piece by piece, long forms are held against the workspace: a few connections' would have all of the event loop. */
+  /**
+   * Reads long forms in pieces that are charged to the workspace: a few connections could otherwise block the event
+   * loop.
+   */
   #inputOf(call: CallToRun): Promise<string> {
     const { request } = call;
     const [source, tenant] = [sourceOf(call), call.product.workspaceId];
@@ -144,7 +147,8 @@ export class CallRunner {
     let isDecoders = false;
     if (source !== null && input !== '') {
       const ran = await this.#execute(call, source, entryPoint, input, device);
-      // A source with `decodeEvent` alone leaves uplinks to the network, and one without it everything else.
+      // A source with `decodeEvent` alone leaves uplinks to the network's decoding, and one without it all other
+      // events.
       const isLeft = ran.error?.kind === 'NO_DECODER_FUNCTION' && (entryPoint === 'event' || decoded !== null);
       isDecoders = !isLeft;
       if (isDecoders) result = ran;
@@ -155,7 +159,7 @@ export class CallRunner {
     const fromUplink = entryPoint === 'event' || (source?.includes('decodeUplink') ?? false);
     const { entries: raw, error } = readUplinkEntries(result, product.fields, fromUplink);
     if (error !== null) return failedOutcome({ ...result, error });
-    // Handed through as it came, the payload is not decoded.
+    // A payload that was only passed through is not decoded.
     if (source === null && raw.length > 0 && raw.every(({ refusal }) => refusal?.code === 'INVALID_VALUE'))
       return notRun('NO_DECODER', raw[0]!.refusal!.message);
     const sender = { device, identifier };
@@ -163,7 +167,7 @@ export class CallRunner {
     const { judge } = this.#deps;
     if (entryPoint !== 'event' || isDecoders)
       return { ...outcomeOf(result, raw, await judge.judge(product, raw, options)), frame };
-    // Nobody has asked for them: those that the product has no field for are suggested, and no fault of the message.
+    // Drop values without a field, which are suggested: such an event is no mistake of the sender's.
     const [known, unknown] = [raw.filter((one) => isKnown(product, one)), raw.filter((one) => !isKnown(product, one))];
     if (unknown.length > 0) await judge.judge(product, unknown, options);
     if (known.length === 0) return notRun(otherwise.status, `${otherwise.reason} ${withoutFields(unknown)}`);
@@ -192,7 +196,9 @@ export class CallRunner {
     });
   }
 
-  /** Whoever changes a device has all of its product read again: that is held against the workspace, too. */
+  /**
+   * Loads serial numbers at the workspace's expense: each change of a device makes all of the product be read again.
+   */
   #serialsOf(product: ProductInfo): DecoderJob['serials'] {
     const { version, load } = this.#deps.ingestCache.serials(product);
     const tenant = product.workspaceId;
@@ -203,7 +209,7 @@ export class CallRunner {
     };
   }
 
-  /** The product's device that the message is from. */
+  /** The device of the product that sent the message. */
   async #senderOf(product: ProductInfo, deviceIdentifier: string | null): Promise<DeviceInfo | null> {
     if (deviceIdentifier === null) return null;
     const devices = await this.#deps.ingestCache.devicesNamed([product.workspaceId], deviceIdentifier);
@@ -221,7 +227,7 @@ function withoutFields(raw: RawEntry[]): string {
   return `The product has no field ${names.join(' or ')}.`;
 }
 
-/** Who replays calls, or tries a decoder, does not stand behind what somebody sends to the product's webhook. */
+/** The queue of a call: replays and trials wait apart from calls of the product's webhook. */
 function sourceOf({ product: { id }, counted }: CallToRun): string {
   return counted ? id : `${id} tried`;
 }
@@ -230,12 +236,12 @@ function eventOf({ native, request }: CallToRun, network: Network): NetworkEvent
   return native?.event ?? readNetworkCall(network, request);
 }
 
-/** What fails may have failed because it is no webhook's call at all. */
+/** Adds a hint to a failure whose cause may be that the message is a network's. */
 function atWrongDoor(error: DecoderFailure | null, { body }: DecoderRequest): DecoderFailure | null {
   return error === null ? null : { ...error, message: error.message + wrongDoor(body) };
 }
 
-/** The outcome of a call of which nothing is run; `reason`: a sentence for the log that says why. */
+/** The outcome of a call that is not run; `reason`: a sentence for the log. */
 function notRun(status: CallStatus, reason: string): CallOutcome {
   return {
     status,
@@ -282,26 +288,26 @@ function outcomeOf(
 const CUT_BODY =
   "The log kept only the beginning of this call's body (CALL_LOG_BODY_BYTES), so it cannot be run again.";
 
-/** Running a call whose body the log has cut would decode something that nobody sent. */
+/** Rejects a call whose body the log has cut: running it would decode something that was never sent. */
 export function refuseCutBody(bodyTruncated: boolean): void {
   if (bodyTruncated) throw badInput(CUT_BODY);
 }
 
-/** In characters: to look through what is longer takes as long again as parsing it did. */
+/** Characters of an output from which to yield: reading it takes as long as parsing it did. */
 const LONG_OUTPUT = 131_072;
 
-/** Others have their turn between what was done with an output and what is next, when it is long. */
+/** Yields to other work after a long output was handled. */
 export async function afterLong(output: string | null): Promise<void> {
   if (output !== null && output.length > LONG_OUTPUT) await yieldToEventLoop();
 }
 
-/** The same as the outcome of one call among many. */
+/** The outcome of a call with a cut body, among many. */
 export function cutBodyOutcome(): CallOutcome {
   const error = { kind: 'BODY_TRUNCATED' as const, message: CUT_BODY, line: null, column: null };
   return failedOutcome({ output: null, console: [], error, durationMs: 0 });
 }
 
-/** Made when it is first needed: most calls suggest nothing. */
+/** The mask of a call's secrets, made when first needed: most calls suggest nothing. */
 function maskOf({ webhookId }: ProductInfo, { headers }: DecoderRequest): () => TextMask | null {
   let mask: TextMask | null | undefined;
   return () => (mask === undefined ? (mask = secretMask([webhookId, ...credentialsIn(headers)])) : mask);

@@ -1,15 +1,15 @@
 import { AppError } from '../../errors.ts';
 import type { DecoderEngine, DecoderFailure, DecoderJob } from './decoder-engine.ts';
 
-/** The longest decoder source, in bytes of UTF-8 (CONTRACT 5). */
+/** Maximum bytes of a decoder's source, as UTF-8 (CONTRACT 5). */
 export const MAX_SOURCE_BYTES = 262_144;
 
-/** Of all forms, as it is not known yet from where the product's calls will come. */
+/** Names all kinds of functions, as it is not known yet which products' calls will come. */
 const NOTHING_TO_CALL =
   'The source defines no function to call: Decoder(request) for webhooks, decodeUplink(input) or Decoder(bytes, port) ' +
   'for LoRaWAN, Decoder(payload, event) for Particle, decodeEvent(input) for what networks say beside uplinks.';
 
-/** INVALID_DECODER, with `kind`, `line` and `column` in its details, when the source may not be saved. */
+/** Throws INVALID_DECODER, with `kind`, `line` and `column` in its details, when the source may not be saved. */
 export async function checkSource(
   engine: DecoderEngine,
   source: string,
@@ -38,16 +38,15 @@ export async function checkSource(
   if (failure !== null) throw invalidDecoder(failure);
 }
 
-/** Whether the source may define `decodeEvent`. */
+/** True when the source may define `decodeEvent`. */
 export function asksForEvents(source: string): boolean {
   return source.includes('decodeEvent');
 }
 
 /**
- * INVALID_DECODER (kind NO_DECODER_FUNCTION) when nothing in the source could be called: no Decoder, decodeUplink, Decode
- * or decodeEvent. Runs it once on an empty uplink, aside from the runs and statistics of its product; how that ends otherwise
- * does not matter, nor to what others of the workspace save: each token has a line of its own. `remedy`: what to do if it
- * is wanted all the same.
+ * Throws INVALID_DECODER (kind NO_DECODER_FUNCTION) when nothing in the source can be called: no Decoder, decodeUplink,
+ * Decode or decodeEvent. Runs it once on an empty uplink, apart from its product's runs and statistics and in a queue
+ * of the token's own; any other result is ignored. `remedy`: what to do if it is wanted all the same.
  */
 export async function requireDecoderFunction(
   engine: DecoderEngine,

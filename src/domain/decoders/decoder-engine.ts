@@ -1,9 +1,9 @@
-/** What the domain needs of the guarded cell that runs users' JavaScript (CONTRACT 5); `sandbox/` implements it. */
+/** The domain's contract with the guarded cell that runs users' JavaScript (CONTRACT 5); `sandbox/` implements it. */
 
-/** What one run may look up, as JSON text: of more than that it is told no more. */
+/** Maximum bytes of look-ups per run, as JSON text; the rest is left out. */
 export const MAX_LOOKED_UP_BYTES = 4 << 20;
 
-/** How a decoder can fail (CONTRACT 5). */
+/** Kinds of failures of a decoder (CONTRACT 5). */
 export type DecoderFailureKind =
   'SYNTAX' | 'NO_DECODER_FUNCTION' | 'THREW' | 'TIMEOUT' | 'OUT_OF_MEMORY' | 'BAD_OUTPUT';
 
@@ -24,18 +24,18 @@ export interface DecoderFailure {
  */
 export type DecoderEntryPoint = 'webhook' | 'lorawan' | 'particle' | 'event';
 
-/** What decoders see of one device (CONTRACT 5): every field of the product is there, with nulls before its first value. */
+/** A device as decoders see it (CONTRACT 5): every field of the product is there, with nulls before its first value. */
 export interface DeviceValues {
   /** `timestamp` in Unix seconds. */
   measurements: Record<string, { value: unknown; timestamp: number | null }>;
   configuration: Record<string, unknown>;
 }
 
-/** One run of a decoder: its source, how it is called and what it may ask for. */
+/** One run of a decoder: its source, its entry point and its inputs. */
 export interface DecoderJob {
-  /** Fair shares are those of workspaces first, then of the products of each. */
+  /** The workspace; time is shared fairly between workspaces first, then between the products of each. */
   workspaceId: string;
-  /** Isolates and statistics are kept for each product. */
+  /** The product, to which isolates and statistics belong. */
   productId: string;
   source: string;
   entryPoint: DecoderEntryPoint;
@@ -47,24 +47,24 @@ export interface DecoderJob {
    */
   input: string;
   /**
-   * JSON text of serial number → device id of the product's devices, as bytes that are never in one piece; null: it would
-   * have more of them. Asked for only if the source can touch it; cached by `version`.
+   * JSON text of serial number → device id of the product's devices, as bytes that are never in one piece; null: it
+   * exceeds the maximum. Called only if the source can use it; cached by `version`.
    */
   serials: { version: string; load: (maxBytes: number) => Promise<readonly Buffer[] | null> };
   /**
-   * JSON text of the `DeviceValues` of devices of the product, as they are read, until nobody wants more; null or left
+   * JSON text of the `DeviceValues` of devices of the product, one after the other until the caller stops; null or left
    * out: the product has no such device.
    */
   lookUp: (deviceIds: string[]) => AsyncIterable<readonly [deviceId: string, text: string | null]>;
-  /** The device at hand on a native network's route; null on the webhook, or when the product has no such device. */
+  /** The sending device of a native network's message; null on the webhook, or when the product has no such device. */
   senderId: string | null;
 }
 
-/** What a run left behind; `output` and `error` exclude each other. */
+/** Result of a run; `output` and `error` exclude each other. */
 export interface DecoderResult {
-  /** What the function returned as JSON text (see decoder-output for how odd values are told apart), null on failure. */
+  /** The returned value as JSON text (decoder-output describes odd values), null on failure. */
   output: string | null;
-  /** The output as `JSON.parse` reads it, so that nobody has to do it again. */
+  /** The output as `JSON.parse` reads it, to be parsed only once. */
   value: unknown;
   /** One line for each console call, `warn`/`error`/`info` prefixed by their level; 64 KiB in all, the cut is marked. */
   console: string[];
@@ -84,11 +84,11 @@ export interface DecoderStatistics {
   p99Ms: number | null;
 }
 
-/** Where decoders run: within their limits, without harm to anybody else (CONTRACT 5). */
+/** Runs decoders within their limits, without harm to others (CONTRACT 5). */
 export interface DecoderEngine {
   /**
-   * Compiles only, in a line of the token's own. The first mistake, or null when the source parses and is within its size
-   * limit.
+   * Compiles the source without running it, in a queue of the token's own. The first mistake, or null when the source
+   * parses and is within its size limit.
    */
   check(source: string, workspaceId: string, tokenId: string): Promise<DecoderFailure | null>;
   /**

@@ -33,12 +33,12 @@ export class DecoderExamples {
     this.#deps = deps;
   }
 
-  /** In the order in which they were added, without what is long of them. */
+  /** Examples in the order in which they were added, without their long parts. */
   async decoderExamples(access: Access, productId: string): Promise<DecoderExample[]> {
     return this.#load(await this.#product(access, productId, 'READ'));
   }
 
-  /** `expected`: a list of `{device, field, value, timestamp?}`. CONFLICT when the name is taken. */
+  /** Adds an example; `expected`: a list of `{device, field, value, timestamp?}`. CONFLICT when the name is taken. */
   async addDecoderExample(
     access: Access,
     productId: string,
@@ -50,11 +50,11 @@ export class DecoderExamples {
     const product = await this.#product(access, productId, 'CONFIGURE');
     checkText(name, 'name', { max: 200 });
     const { method, path, headers, body } = request;
-    // What is nested too deep cannot even be written as JSON.
+    // Check first: a value that is nested too deep cannot be written as JSON.
     checkJsonDocument(headers ?? null, 'request.headers', MAX_EXAMPLE_PART);
     const kept = JSON.parse(JSON.stringify({ method, path, headers, body })) as DecoderRequestInput;
     checkJsonDocument(kept, 'request', MAX_EXAMPLE_PART);
-    typedRequest(product, kept); // refuses what could never run
+    typedRequest(product, kept); // Reject a request that could never run.
     checkJsonDocument(expected, 'expected', MAX_EXAMPLE_PART);
     const entries = readExpected(expected);
     return database.write(async (em) => {
@@ -74,7 +74,7 @@ export class DecoderExamples {
     });
   }
 
-  /** Returns the id. */
+  /** Removes an example; returns the id. */
   async removeDecoderExample(access: Access, id: string): Promise<string> {
     const { database, ingestCache } = this.#deps;
     const found = id.includes('\0')
@@ -90,12 +90,12 @@ export class DecoderExamples {
   }
 
   /**
-   * Runs every example through the source; INVALID_DECODER naming the first that fails. How it differs is whatever the
-   * decoder says, and a decoder sees stored values: told only to who may READ them.
+   * Runs every example through the source; INVALID_DECODER naming the first that fails. The difference is only for
+   * tokens that may READ: it is whatever the decoder returns, and a decoder sees stored values.
    */
   async run(access: Access, product: ProductInfo, source: string): Promise<void> {
     for (const { id, name } of await this.#load(product)) {
-      // A hundred may have half a megabyte each.
+      // Yield between examples: a hundred may have half a megabyte each.
       await yieldToEventLoop();
       const texts = (await readExamples(this.#deps.database, [id])).get(id);
       const difference = texts === undefined ? null : await this.#difference(product, source, texts);

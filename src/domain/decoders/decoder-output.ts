@@ -7,48 +7,48 @@ import { readWebhookAnswer, type WebhookAnswer } from '../entities/webhook-answe
 import { flatValuesReader, isCayenne, type Refusal, wrappedValue } from './flat-values.ts';
 import { isRecord, isRecordList, isTelemetry, timeKeyOf } from './timed-records.ts';
 
-/** One element of what a decoder returned. */
+/** One element of a decoder's result. */
 export interface RawEntry {
-  /** Position in the array as the decoder wrote it. */
+  /** Position in the decoder's array. */
   index: number;
-  /** As JSON can say it, for display. */
+  /** The element for display, within JSON. */
   shown: unknown;
-  /** With NaN and its kin as themselves, for checking; the value unwrapped. */
+  /** The element for checking: with NaN and the like as themselves, and the value unwrapped. */
   entry: unknown;
-  /** What the sender says of the value, for suggested fields; null: nothing. */
+  /** The sender's description of the value, for suggested fields; null: none. */
   hint: SuggestionHint | null;
-  /** Why it is refused whatever its field and device; left out: nothing is known against it. */
+  /** Reason to reject it whatever its field and device; left out: none known. */
   refusal?: Refusal;
 }
 
 type ReadEntries = { entries: RawEntry[]; error: null } | { entries: []; error: DecoderFailure };
 
-/** What a webhook's decoder returned; `answer`: to the sender, null: as it comes. */
+/** The result of a webhook's decoder; `answer`: to the sender, null: the default. */
 type WebhookOutput = ReadEntries & { answer: WebhookAnswer | null };
 
 const MAX_ENTRIES = 10_000;
 const MARKER = '$inlet';
-/** No field takes longer ones, and reading them takes time. */
+/** Integers of at most 400 digits: no field takes longer ones, and reading them is slow. */
 const BIGINT = /^-?\d{1,400}$/;
-/** Of a Date that is none. */
+/** Text of an invalid Date. */
 const INVALID_DATE = 'Invalid Date';
 
 type Fields = ReadonlyMap<string, FieldInfo>;
 
 interface Reading {
   fields: Fields;
-  /** Whether the output holds markers at all. */
+  /** True when the output holds any markers. */
   marked: boolean;
-  /** On a native route an empty time means none. */
+  /** True on a native route, where an empty time means none. */
   native: boolean;
 }
 
-/** The engine's output: JSON text, and what `JSON.parse` makes of it. */
+/** The engine's output: JSON text, and the value that `JSON.parse` makes of it. */
 type Output = Pick<DecoderResult, 'output' | 'value'>;
 
 /**
- * The entries in a webhook decoder's output (CONTRACT 5): an array, one object, or nothing; or `{entries, answer}`, which
- * says beside them what the sender is answered.
+ * The entries in a webhook decoder's output (CONTRACT 5): an array, one object, or nothing; or `{entries, answer}` with
+ * the answer to the sender.
  */
 export function readEntries({ output, value }: Output, fields: Fields): WebhookOutput {
   const reading = { fields, marked: isMarked(output), native: false };
@@ -65,7 +65,7 @@ function webhookEntries(value: unknown, reading: Reading): ReadEntries {
   return list.some(isDeviceRecord) ? flatOf(list, reading) : entriesOf(value, reading);
 }
 
-/** `{entries, answer}`, of which `answer` must be there: an entry has neither. */
+/** True for `{entries, answer}` with at least `answer`: an entry has neither. */
 function isAnswering(value: unknown): value is Record<string, unknown> {
   return (
     isObject(value) && 'answer' in value && Object.keys(value).every((key) => key === 'answer' || key === 'entries')
@@ -76,7 +76,7 @@ function isNothing(value: unknown): boolean {
   return value === null || markerOf(value) === 'undefined';
 }
 
-/** Parts that are `undefined` are left out; of the body what JSON cannot say is text. */
+/** The answer without parts that are `undefined`; body values that JSON cannot hold become text. */
 function shownAnswer(answer: unknown): unknown {
   if (!isObject(answer)) return answer;
   return shownOutput(Object.fromEntries(Object.entries(answer).filter(([, part]) => !isNothing(part))));
@@ -84,7 +84,7 @@ function shownAnswer(answer: unknown): unknown {
 
 /**
  * The entries in the output of a native network's decoder (CONTRACT 6): entries as above, a plain object (see
- * `flatValuesReader`), or what `decodeUplink` returns: `{data, warnings, errors}`, where errors are a failure.
+ * `flatValuesReader`), or the result of `decodeUplink`: `{data, warnings, errors}`, where errors are a failure.
  * `fromUplink`: the source defines `decodeUplink`, so that `data` is the result whatever stands beside it.
  */
 export function readUplinkEntries(
@@ -115,7 +115,7 @@ function plainOf(data: Record<string, unknown>, reading: Reading): ReadEntries {
   return flatOf([data], reading);
 }
 
-/** A list of records with times of their own, or of entries, in which Cayenne's values may stand in place of entries. */
+/** Reads a list of records with times of their own, or of entries, among which Cayenne's values may be. */
 function listOf(returned: unknown, reading: Reading): ReadEntries {
   const isPlain = Array.isArray(returned) && returned.some((item) => isCayenne(item) && !looksLikeEntry(item));
   if (!isPlain && Array.isArray(returned) && isRecordList(returned.filter(isNoEntry)))
@@ -132,7 +132,7 @@ function flatOf(parts: unknown[], reading: Reading): ReadEntries {
   const list: unknown[] = [];
   const said = new Map<unknown, Pick<RawEntry, 'hint' | 'refusal'>>();
   for (const part of parts) {
-    // One more tells that there are too many.
+    // Stop one above the maximum, to report that there are too many.
     if (list.length > MAX_ENTRIES) break;
     if (part === null || (reading.marked && markerOf(part) !== null)) list.push(part);
     else if (!reading.native && !isDeviceRecord(part)) list.push(part);
@@ -150,7 +150,7 @@ function flatOf(parts: unknown[], reading: Reading): ReadEntries {
     }
   }
   const read = entriesOf(list, reading);
-  // Skipped elements leave gaps: each entry knows where it stood.
+  // Match by index: skipped elements leave gaps.
   for (const one of read.entries) {
     const { hint, refusal } = said.get(list[one.index]) ?? one;
     one.hint = hint ?? one.hint;
@@ -159,7 +159,7 @@ function flatOf(parts: unknown[], reading: Reading): ReadEntries {
   return read;
 }
 
-/** Output for people: what JSON cannot say as text, such as `NaN` or `12n`. */
+/** The output for people, with text in place of values that JSON cannot hold, such as `NaN` or `12n`. */
 export function shownOutput(value: unknown): unknown {
   if (Array.isArray(value)) return shownList(value);
   if (!isObject(value)) return value;
@@ -168,7 +168,7 @@ export function shownOutput(value: unknown): unknown {
   return shownObject(value);
 }
 
-/** Copied only from the first that is shown otherwise: of tens of thousands mostly none is. */
+/** Copies a list only from its first changed element on: most of tens of thousands have none. */
 function shownList(list: unknown[]): unknown[] {
   let copy: unknown[] | null = null;
   for (let at = 0; at < list.length; at += 1) {
@@ -186,7 +186,7 @@ function shownObject(object: Record<string, unknown>): Record<string, unknown> {
     const shown = shownOutput(object[key]);
     if (shown === object[key]) continue;
     copy ??= { ...object };
-    // By assignment `__proto__` would be no key. Any other is put sooner so.
+    // Assignment would not make `__proto__` a key; for other keys it is faster.
     if (key === '__proto__') copy = { ...copy, [key]: shown };
     else copy[key] = shown;
   }
@@ -240,21 +240,21 @@ function rawEntry(element: unknown, index: number, reading: Reading): RawEntry {
   return { index, shown: shownOutput(element), entry, hint };
 }
 
-/** A `{latitude, longitude}` pair as the text of a place, where a place may stand. */
+/** A `{latitude, longitude}` pair as the text of a place, where a place is allowed. */
 function placeOf(value: unknown, field: unknown, fields: Fields): unknown {
   if (!isObject(value) || typeof field !== 'string') return value;
   const type = fields.get(field)?.type ?? 'GEOLOCATION';
   return type === 'GEOLOCATION' ? (placeText(value) ?? value) : value;
 }
 
-/** What networks' decoders write where they know no time. */
+/** True for values that networks' decoders write for an unknown time. */
 function isEmptyTime(time: unknown): boolean {
   if (typeof time === 'string') return time.trim() === '';
   const marker = markerOf(time);
   return time === null || marker === 'NaN' || marker === INVALID_DATE;
 }
 
-/** The value a marker stands for, as far as checking it needs: never more than its kind. */
+/** The value of a marker, as far as checking needs it: no more than its kind. */
 function revived(value: unknown): unknown {
   const marker = markerOf(value);
   if (marker === null) return value;
@@ -275,7 +275,7 @@ function markerOf(value: unknown): string | null {
   return typeof marker === 'string' && Object.keys(value).length === 1 ? marker : null;
 }
 
-/** `{data, errors, warnings}` and nothing else: a result that has `data` beside other keys of its own is plain. */
+/** True for `{data, errors, warnings}` alone: an object with `data` beside other keys is a plain result. */
 function isWrapper(value: Record<string, unknown>): boolean {
   const keys = Object.keys(value);
   return (
@@ -288,13 +288,16 @@ function isWrapper(value: Record<string, unknown>): boolean {
   );
 }
 
-/** Of an entry only `timestamp` is its time: under another key it is a record's, unless it names its device. */
+/**
+ * True for a record instead of an entry: an entry's time is `timestamp`, under another key it is a record's, unless the
+ * object names its device.
+ */
 function isNoEntry(value: unknown): value is Record<string, unknown> {
   if (!isObject(value) || !looksLikeEntry(value)) return isObject(value);
   return !('timestamp' in value) && !('device' in value) && timeKeyOf(value) !== null;
 }
 
-/** A record of a device with its own time, in place of an entry: `{device, ts, temperature, …}`. */
+/** True for a record of a device with a time of its own: `{device, ts, temperature, …}`. */
 function isDeviceRecord(value: unknown): value is Record<string, unknown> {
   if (!isObject(value) || typeof value['device'] !== 'string' || 'field' in value) return false;
   const { device: _, ...rest } = value;

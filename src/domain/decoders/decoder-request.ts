@@ -23,43 +23,43 @@ export interface DecoderRequestInput {
   body?: string | null;
 }
 
-/** What stands before a product's webhook id in the path of each of its calls (CONTRACT 4). */
+/** Path before a product's webhook id in each of its calls (CONTRACT 4). */
 export const WEBHOOK_ROOT = '/integrations/api/';
 const MAX_TEXT = 1_048_576;
 const METHOD = /^[A-Za-z]{1,20}$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
 const FORM = /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i;
-/** Of a form, in characters: some 5 ms. */
+/** Characters of a form that are read in one piece. */
 const PIECE = 8_192;
 const NO_PARAMETERS: Record<string, string[]> = Object.freeze(Object.create(null)) as Record<string, string[]>;
 
 /** Names and values of a query or form. */
 export function parseParameters(text: string): Record<string, string[]> {
   if (text === '') return NO_PARAMETERS;
-  // Without a prototype, so that `__proto__` is a name like any other.
+  // No prototype, so that `__proto__` is a name like any other.
   const parameters = Object.create(null) as Record<string, string[]>;
   for (const [name, value] of parametersIn(text)) (parameters[name] ??= []).push(value);
   return parameters;
 }
 
-/** When the next piece of a form is read. */
+/** Schedules the pieces of a form. */
 interface FormTurns {
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Whether the body is read as a form. */
+/** True when the body is read as a form. */
 export function isForm({ method, body, headers }: DecoderRequest): boolean {
   return method === 'POST' && body !== '' && FORM.test(headerOf(headers, 'Content-Type') ?? '');
 }
 
-/** What the engine gets as a webhook job's input. Forms are read piece by piece, each when its turn comes. */
+/** Input of a webhook's job, as JSON text. Reads forms piece by piece, each when scheduled. */
 export async function webhookInput(request: DecoderRequest, turns: FormTurns): Promise<string> {
   const { method, path, body, headers, GET } = request;
   const POST = isForm(request) ? await parametersText(body, turns) : '{}';
   return `${JSON.stringify({ method, path, body, headers, GET }).slice(0, -1)},"POST":${POST}}`;
 }
 
-/** The JSON text of `parseParameters`: a body holds 100,000 names, and as an object they take four times as long. */
+/** The JSON text of `parseParameters`, built without the object: a body may hold 100,000 names. */
 async function parametersText(text: string, turns: FormTurns): Promise<string> {
   const lists = new Map<string, string>();
   const add = (piece: string): void => {
@@ -74,7 +74,7 @@ async function parametersText(text: string, turns: FormTurns): Promise<string> {
   );
 }
 
-/** Each but the first begins with its `&`: at the very beginning a `?` would be no part of a name. */
+/** Splits a form; each piece but the first begins with its `&`, as a leading `?` would be dropped from the name. */
 function* piecesOf(form: string): Generator<string> {
   for (let from = 0; from < form.length;) {
     const next = form.indexOf('&', from + PIECE);
@@ -84,7 +84,7 @@ function* piecesOf(form: string): Generator<string> {
   }
 }
 
-/** The request of a logged call: what the live call's decoder saw, except that credentials stay masked. */
+/** The request of a logged call as the live call's decoder saw it, except that credentials stay masked. */
 export function requestOfCall(row: Pick<CallRow, 'method' | 'path' | 'query' | 'headers' | 'body'>): DecoderRequest {
   return {
     method: row.method,
@@ -95,7 +95,7 @@ export function requestOfCall(row: Pick<CallRow, 'method' | 'path' | 'query' | '
   };
 }
 
-/** The request that a person typed in; BAD_USER_INPUT names what is wrong. */
+/** The request that a person typed in; BAD_USER_INPUT names the mistake. */
 export function requestOfInput(input: DecoderRequestInput, webhookId: string): DecoderRequest {
   const body = input.body ?? '';
   if (body.length > MAX_TEXT) throw badInput(`request.body: at most ${MAX_TEXT} characters can be tried out.`);

@@ -3,27 +3,27 @@ import type { RejectionCode } from '../measurements/entry.ts';
 import type { WebhookAnswer } from '../entities/webhook-answer.ts';
 import type { DecoderFailure, DecoderFailureKind } from './decoder-engine.ts';
 
-/** What became of one entry, or would become of it. `device`, `field` and `value` are as the decoder wrote them. */
+/** Actual or hypothetical outcome of one entry. `device`, `field` and `value` are as the decoder wrote them. */
 export interface EntryOutcome {
-  /** Position in what the decoder returned. */
+  /** Position in the decoder's result. */
   index: number;
   device: string | null;
   field: string | null;
   value: unknown;
-  /** Milliseconds; of an accepted entry the time it is stored under. */
+  /** Milliseconds; for an accepted entry, the time it is stored under. */
   timestamp: number | null;
-  /** null: stored, or it would be. */
+  /** Reason of the rejection; null: stored, or it would be. */
   code: RejectionCode | null;
   message: string | null;
-  /** Of an accepted entry: how its time was read, where somebody may have meant another. */
+  /** The way the time of an accepted entry was read, when another may have been meant. */
   notice?: string;
   matchedDeviceId: string | null;
   matchedFieldKey: number | null;
-  /** Of an UNKNOWN_FIELD: the field that would take the entry. */
+  /** UNKNOWN_FIELD only: the field that would take the entry. */
   suggestedField?: { identifier: string; type: FieldType; name: string | null; unit: string | null };
 }
 
-/** Why a run failed; `BODY_TRUNCATED`: a logged call was not run again because the log has cut its body. */
+/** Failure of a run; `BODY_TRUNCATED`: a logged call was not run again because the log has cut its body. */
 export interface RunFailure extends Omit<DecoderFailure, 'kind'> {
   kind: DecoderFailureKind | 'BODY_TRUNCATED';
 }
@@ -31,14 +31,14 @@ export interface RunFailure extends Omit<DecoderFailure, 'kind'> {
 /** One run of a decoder, as the test tool, the call log and replay show it (contract type DecoderRun). */
 export interface DecoderRun {
   ok: boolean;
-  /** What the decoder returned as JSON; what JSON cannot say is text, such as "NaN". */
+  /** The decoder's result as JSON; values that JSON cannot hold are text, such as "NaN". */
   output: unknown;
   console: string[];
   error: RunFailure | null;
   durationMs: number;
   entries: EntryOutcome[];
-  /** What the decoder would have its sender answered; null: as it comes. */
+  /** The decoder's answer to the sender; null: the default. */
   answer: WebhookAnswer | null;
-  /** Output or entries were too long for the call log and are cut there. */
+  /** True when output or entries were cut, being too long for the call log. */
   truncated: boolean;
 }

@@ -35,7 +35,7 @@ interface DecoderServiceDeps {
   now: () => number;
 }
 
-/** What to try out: one of `request`, `callId` and `uplink`. `source` left out: the active decoder. */
+/** The input of a trial: one of `request`, `callId` and `uplink`. `source` left out: the active decoder. */
 interface DecoderTrial {
   source?: string | null | undefined;
   request?: DecoderRequestInput | null | undefined;
@@ -94,7 +94,7 @@ export class DecoderService {
     return found;
   }
 
-  /** Newest first, at most `limit`, only those older than `before` if given; without their sources. */
+  /** Versions newest first, at most `limit`, only those older than `before` if given; without their sources. */
   async versions(access: Access, productId: string, limit: number, before: number | null): Promise<DecoderVersion[]> {
     const product = await this.#product(access, productId, 'READ');
     const where = { product: product.key, ...(before === null ? {} : { version: { $lt: before } }) };
@@ -102,7 +102,7 @@ export class DecoderService {
     return (await this.#deps.database.read().find(DecoderVersionSchema, where, options)) as unknown as DecoderVersion[];
   }
 
-  /** Runs a source on a request or a logged call and says what would become of each entry; stores nothing. */
+  /** Runs a source on a request or a logged call and reports the outcome of each entry; stores nothing. */
   async testDecoder(access: Access, productId: string, trial: DecoderTrial): Promise<DecoderRun> {
     const product = await this.#product(access, productId, 'CONFIGURE');
     const { request, receivedAt, native } = await this.#callOf(product, trial);
@@ -117,7 +117,7 @@ export class DecoderService {
       await afterLong(run.output);
       return toDecoderRun(run);
     }
-    // Nothing to run: an event that is no uplink, or an uplink that nobody decodes.
+    // Nothing to run: an event that is no uplink, or an uplink without any decoding.
     if (status === 'NO_DECODER')
       throw badInput('The product has no active decoder and the network decoded nothing; give "source".');
     return toDecoderRun({ output: null, console: [], error: null, durationMs: 0, entries: [], answer: null });

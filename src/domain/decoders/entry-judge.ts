@@ -13,33 +13,35 @@ import type { EntryOutcome } from './decoder-run.ts';
 import { jsonBeginning } from './json-beginning.ts';
 import type { RawEntry } from './decoder-output.ts';
 
-/** What becomes of the entries of one call, before anything is stored; `stored` and `rejected` count entries. */
+/** Outcomes of the entries of one call, before anything is stored; `stored` and `rejected` count entries. */
 export interface Judged {
-  /** One for each entry, in their order. */
+  /** One outcome per entry, in their order. */
   entries: EntryOutcome[];
-  /** What is to be stored: one batch for each device, in the order in which they first appear. */
+  /** Values to store: one batch per device, in the order in which they first appear. */
   batches: DeviceBatch[];
   stored: number;
   rejected: number;
   /** The call's receipt time in ms UTC: `receivedAt`, or later when one of its devices has a value of that time already. */
   receiptTime: number;
-  /** What of it lies ahead of the server's clock; null: nothing. */
+  /** The times that lie ahead of the server's clock; null: none. */
   ahead: Ahead | null;
-  /** Of a real call, the names of no device of the product that could be one's: the first 200 of them. */
+  /** Real calls only: names that no device of the product has and one could have; the first 200 of them. */
   unknownNames: string[];
 }
 
 interface JudgeOptions {
   receivedAt: number;
-  /** What the network says of when it was measured, for entries that have no time; null: the receipt time. */
+  /** The network's time of measurement, for entries without a time; null: the receipt time. */
   networkTime: number | null;
-  /** A real call: unknown identifiers count for `suggestedFields`, and its receipt time is its devices' alone. */
+  /**
+   * True for a real call: unknown identifiers count for `suggestedFields`, and its receipt time is its devices' alone.
+   */
   counted: boolean;
-  /** A real call of before: its receipt time is past, whatever its devices have had since. */
+  /** True for a real call of the past: its receipt time stays, whatever its devices have had since. */
   kept: boolean;
-  /** Masks the secrets of the call in what is suggested; asked for only when there is something. null: it has none. */
+  /** Masks the call's secrets in suggestions; called only when there are some. null: no secrets. */
   mask: () => TextMask | null;
-  /** The device of entries that name none (native integrations), and what the network calls it; else null. */
+  /** The device of entries that name none (native integrations), with the network's name for it; else null. */
   sender: { device: DeviceInfo | null; identifier: string } | null;
 }
 
@@ -51,24 +53,24 @@ interface EntryJudgeDeps {
   now: () => number;
 }
 
-/** The device of an entry, or why it has none. */
+/** The device of an entry, or the reason that it has none. */
 interface Named {
   device: DeviceInfo | null;
   refusal: Rejection | null;
-  /** Left out: it is found, or named none. */
+  /** The name without a device; left out: it was found, or none was given. */
   unknownName?: string;
 }
 
-/** What is to be stored of one device, with the outcome of each entry of it. */
+/** Values to store for one device, with the outcomes of its entries. */
 interface JudgedBatch extends DeviceBatch {
   entries: EntryOutcome[];
 }
 
 const MAX_SHOWN = 1_000;
-/** A gateway may name all of its devices in one call. */
+/** Maximum unknown names per call: a gateway may name all of its devices. */
 const MAX_UNKNOWN = 200;
 
-/** Decides for each entry of a decoder what becomes of it (CONTRACT 5). Stores nothing. */
+/** Decides the outcome of each entry of a decoder (CONTRACT 5). Stores nothing. */
 export class EntryJudge {
   readonly #deps: EntryJudgeDeps;
 
@@ -95,7 +97,7 @@ export class EntryJudge {
       const { device, refusal, unknownName } = named[at] as Named;
       const checked =
         refusal ?? noEntry(one, options) ?? checkEntry(product, one.entry, one.index, defaultTime, bounds);
-      // By now, whenever it was received: a replay stores nothing that goes at once.
+      // Judge retention by now, not by the receipt: a replay stores nothing that would be deleted at once.
       const outcome = withinRetention(device?.keeps ?? null, checked, one.index, present);
       judged.entries.push(outcomeOf(product, one, device, outcome, { bounds, now: clock }));
       if (isRejection(outcome) || device === null) {
@@ -123,7 +125,7 @@ export class EntryJudge {
     return judged;
   }
 
-  /** Everybody who may READ sees what is suggested: it has no secret of the call in it. */
+  /** Suggests the field without secrets of the call: all tokens with READ see suggestions. */
   #suggest(product: ProductInfo, refusal: Rejection, { entry, hint }: RawEntry, options: JudgeOptions): void {
     if (refusal.code !== 'UNKNOWN_FIELD') return;
     const mask = options.mask() ?? ((text: string) => text);
@@ -147,7 +149,7 @@ export class EntryJudge {
   }
 }
 
-/** What is refused before its field is looked for; null: it may be an entry. */
+/** Rejections before the field is looked up; null: it may be an entry. */
 function noEntry({ index, entry, shown, refusal }: RawEntry, { sender }: JudgeOptions): Rejection | null {
   if (refusal !== undefined) return reject(index, (entry as { field: string }).field, refusal.code, refusal.message);
   if ('field' in (entry as object)) return null;
@@ -158,7 +160,7 @@ function noEntry({ index, entry, shown, refusal }: RawEntry, { sender }: JudgeOp
   return reject(index, null, 'INVALID_ENTRY', `Expected ${expected}, not ${jsonBeginning(shown, 100)}.`);
 }
 
-/** Without the entries that later ones replace, which are refused as that. */
+/** The batch without entries that later ones replace, which are rejected. */
 function withoutReplaced({ device, batch, entries }: JudgedBatch, counts: Judged): DeviceBatch {
   const lastOf = lastOfEachKey(batch);
   if (lastOf === null) return { device, batch };
@@ -177,7 +179,7 @@ function withoutReplaced({ device, batch, entries }: JudgedBatch, counts: Judged
   return { device, batch: onlyPlaces(batch, places) };
 }
 
-/** Whom the entry is for, or why nobody. */
+/** The device of the entry, or the reason that it has none. */
 function deviceOf(
   { entry, index, shown }: RawEntry,
   { sender }: JudgeOptions,
@@ -215,7 +217,7 @@ function deviceOf(
   return { ...refused(index, identifier, 'UNKNOWN_DEVICE', unknownDevice(name)), unknownName: name };
 }
 
-/** The devices that the entries name, each once. */
+/** The names of devices in the entries, without duplicates. */
 function namesIn(raw: RawEntry[]): string[] {
   const names = new Set<string>();
   for (const { entry, shown } of raw) {
@@ -226,7 +228,7 @@ function namesIn(raw: RawEntry[]): string[] {
   return [...names];
 }
 
-/** `device` as text: "" when it says nothing, null when it is no text at all. */
+/** `device` as text: "" when absent, null when it is no text. */
 function nameOf(given: unknown, shown: unknown): string | null {
   if (given === undefined || given === null) return '';
   if (typeof given === 'string') return given;
@@ -256,7 +258,7 @@ function outcomeOf(
   const field = textOf(written['field']);
   const time = written['timestamp'];
   const accepted = isRejection(outcome) ? null : outcome;
-  // What was refused for another reason has its time all the same.
+  // Read the time of an entry that was rejected for another reason.
   const own = accepted !== null || time == null ? null : readTime(time, product.timeZone, bounds);
   return {
     index,
@@ -275,14 +277,14 @@ function outcomeOf(
   };
 }
 
-/** The field that would take the entry: what `addField` needs. */
+/** The field that would take the entry, as `addField` needs it. */
 function suggestionOf(
   product: ProductInfo,
   field: unknown,
   entry: unknown,
   hint: RawEntry['hint'],
 ): Pick<EntryOutcome, 'suggestedField'> | Record<string, never> {
-  // UNKNOWN_FIELD is said of texts only.
+  // UNKNOWN_FIELD occurs for texts only.
   const suggested = suggestedField(product, field as string, (entry as { value?: unknown }).value);
   return suggested === null
     ? {}
@@ -295,7 +297,7 @@ function textOf(value: unknown): string | null {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-/** Long values are cut: outcomes are for people. */
+/** The value for people: long ones are cut. */
 function shownValue(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === 'string') return value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value;
@@ -304,7 +306,7 @@ function shownValue(value: unknown): unknown {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : value;
 }
 
-/** How the time of an accepted entry was read, where somebody may have meant another. */
+/** The way the time of an accepted entry was read, when another may have been meant. */
 function noticeOf(time: unknown, read: number, timeZone: string | null, now: number): Pick<EntryOutcome, 'notice'> {
   const ahead = aheadNotice(read, now);
   const zone = isZoneless(time) ? `The time names no zone: read as ${timeZone ?? 'UTC'}.` : null;
@@ -316,7 +318,7 @@ function unknownDevice(name: string): string {
   return `The product has no device with serial number or id "${name.slice(0, 64)}".`;
 }
 
-/** Whether a device may be made with it, see `checkSerialNumber`. */
+/** True when a device may have it as a serial number, see `checkSerialNumber`. */
 function mayBeSerial(name: string): boolean {
   return name.length <= 100 && name.trim() === name && !/[\0\r\n]/.test(name) && name.isWellFormed();
 }

@@ -24,8 +24,8 @@ export function readExpected(expected: unknown): Record<string, unknown>[] {
 }
 
 /**
- * What differs between the entries expected and those that came, as one sentence; null: nothing. Same number, same
- * order. Devices compare as text; what an expected entry leaves out is not compared.
+ * The first difference between the expected and the actual entries, as one sentence; null: none. Same number, same
+ * order. Devices compare as text; properties that an expected entry leaves out are not compared.
  */
 export function differenceOf(expected: Record<string, unknown>[], came: RawEntry[]): string | null {
   for (let at = 0; at < Math.max(expected.length, came.length); at += 1) {
@@ -46,7 +46,7 @@ export function differenceOf(expected: Record<string, unknown>[], came: RawEntry
   return null;
 }
 
-/** A number that was given for a serial number is read as its text. */
+/** Reads a number that was given for a serial number as its text. */
 function textOf(value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value;
 }

@@ -2,19 +2,22 @@ import type { EntityManager } from '@mikro-orm/sql';
 import type { Database, Dialect } from '../ports/database.ts';
 import { bytesSql, jsonText, placeholders } from '../sql/long-columns.ts';
 
-/** How many bytes the request of an example, or what is expected of it, may take as JSON. */
+/** Maximum bytes of an example's request, and of its expected entries, as JSON. */
 export const MAX_EXAMPLE_PART = 262_144;
 
-/** Of a product, together: a clone copies them in one transaction, which on SQLite is one piece at its end. */
+/**
+ * Maximum bytes of all examples of a product: a clone copies them in one transaction, which on SQLite blocks the event
+ * loop at its end.
+ */
 export const MAX_EXAMPLES_BYTES = 8 * 1_048_576;
 
-/** What is long of an example, as JSON text. */
+/** The long parts of an example, as JSON text. */
 export interface ExampleTexts {
   request: string;
   expected: string;
 }
 
-/** About how many bytes each of the examples takes, by their ids. */
+/** Approximate bytes of each of the examples, by their ids. */
 export async function exampleSizes(database: Database, ids: readonly string[]): Promise<number[]> {
   const [request, expected] = ['request', 'expected'].map(
     (column) => `coalesce(${bytesSql(database.dialect, column)}, ${MAX_EXAMPLE_PART})`,
@@ -29,14 +32,14 @@ export async function exampleSizes(database: Database, ids: readonly string[]): 
   return ids.map((id) => byId.get(id) ?? 0);
 }
 
-/** The ids of all examples of a product in their order, and how many bytes each takes. */
+/** The ids of all examples of a product in their order, with the bytes of each. */
 export async function examplesOf(
   em: EntityManager,
   dialect: Dialect,
   productKey: number,
 ): Promise<{ id: string; bytes: number }[]> {
   const [request, expected] = ['request', 'expected'].map(
-    // What PostgreSQL has compressed has to be read for that.
+    // Measure compressed values by reading them.
     (column) => `coalesce(${bytesSql(dialect, column)}, octet_length(cast(${column} as text)))`,
   );
   const rows = await em.execute<{ id: string; bytes: number | string }[]>(
@@ -46,9 +49,9 @@ export async function examplesOf(
   return rows.map(({ id, bytes }) => ({ id, bytes: Number(bytes) }));
 }
 
-/** Id of an example → what is long of it. */
+/** Id of an example → its long parts. */
 export async function readExamples(database: Database, ids: readonly string[]): Promise<Map<string, ExampleTexts>> {
-  // SQLite keeps JSON as text; of PostgreSQL the driver would parse it.
+  // SQLite keeps JSON as text; cast it on PostgreSQL, whose driver would parse it.
   const text = (column: string): string => (database.dialect === 'sqlite' ? column : `${column}::text as ${column}`);
   const rows = await database
     .read()

@@ -9,7 +9,7 @@ export interface FinishedRun {
   error: RunFailure | null;
   durationMs: number;
   entries: EntryOutcome[];
-  /** What the decoder would have its sender answered; null: as it comes. */
+  /** The decoder's answer to the sender; null: the default. */
   answer: WebhookAnswer | null;
 }
 

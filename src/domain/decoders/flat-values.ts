@@ -5,18 +5,18 @@ import type { RejectionCode } from '../measurements/entry.ts';
 import { isRecordList, isTelemetry, looksLikeMoment, readRecord, timeKeyOf } from './timed-records.ts';
 import { NamePath } from '../entities/name-path.ts';
 
-/** One value of a plain object, under the identifier that its path makes. */
+/** One value of a plain object, with the identifier made of its path. */
 interface FlatValue {
   field: string;
   value: unknown;
   hint: SuggestionHint | null;
-  /** Of a record's value, as entries have it; undefined: it is of the time of the message. */
+  /** Time of a record's value, in the form of entries; undefined: the time of the message. */
   timestamp?: unknown;
-  /** Why it cannot be stored, whatever its field; left out: nothing is known against it. */
+  /** Reason to reject it whatever its field; left out: none known. */
   refusal?: Refusal;
 }
 
-/** Why a value is refused before its entry is looked at. */
+/** Reason to reject a value before its entry is judged. */
 export interface Refusal {
   code: RejectionCode;
   message: string;
@@ -24,12 +24,14 @@ export interface Refusal {
 
 type JsonObject = Record<string, unknown>;
 
-/** Longer lists of bare numbers are no vectors: as separate fields nobody could use them. */
+/**
+ * Maximum length of a list of bare numbers that counts as a vector: separate fields of a longer one would be useless.
+ */
 const MAX_VECTOR = 16;
-/** What a formatter that decodes nothing hands through. */
+/** Names of payloads that a formatter passes through undecoded. */
 const BYTES = /^(?:bytes|raw|payload|frm_?payload|raw_?(?:bytes|payload|data))$/i;
 
-/** The GEOLOCATION field of a pair is guessed: the only one that the product has. */
+/** `guessed`: a pair assigned to the only GEOLOCATION field of the product. */
 type Found = FlatValue & { guessed?: true };
 
 /**
@@ -107,7 +109,7 @@ export function flatValuesReader(
       else if (!isTimeless) one.timestamp = timestamp;
     }
   };
-  /** A product may have fields of the times themselves, where those are no moments. */
+  /** True when the product has fields for the times themselves, and these are no moments. */
   const isWanted = (path: NamePath, list: unknown[]): boolean =>
     list.some((item, index) => {
       const key = index < MAX_VECTOR && isObject(item) ? timeKeyOf(item) : null;
@@ -133,7 +135,7 @@ export function flatValuesReader(
       if (found.length > limit) return;
       if (object[key] === null) continue;
       const below = new NamePath(path, key);
-      // What has filled the field is no value of its own, unless the product wants it.
+      // Skip coordinates that have filled a place, unless the product has fields for them.
       if (target !== null && isCoordinate(key) && !fields.has(below.identifier)) continue;
       add(below, object[key], null);
     }
@@ -147,19 +149,19 @@ export function flatValuesReader(
   };
 }
 
-/** Only the first pair is where the device is, and a value given under the field's own name counts more. */
+/** Drops guesses but the first, and any for a field that was also given by name. */
 function withoutWrongGuesses(found: Found[]): FlatValue[] {
   const said = new Set(found.filter(({ guessed }) => guessed !== true).map(({ field }) => field));
   return found.filter(({ field, guessed }) => guessed !== true || (!said.has(field) && said.add(field)));
 }
 
-/** `{value, unit, displayName}` as its value and what it says of it; null for anything else. */
+/** `{value, unit, displayName}` as its value and description; null for anything else. */
 export function wrappedValue(value: unknown): { value: unknown; hint: SuggestionHint } | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !('value' in value)) return null;
   return { value: value.value, hint: hintOf(value as JsonObject) };
 }
 
-/** A value as Cayenne's low power payload is usually decoded. */
+/** True for a value in the usual decoding of Cayenne's low power payload. */
 export function isCayenne(item: unknown): item is { channel: number | string; name: string; value: unknown } {
   if (typeof item !== 'object' || item === null || !('name' in item) || !('channel' in item)) return false;
   return 'value' in item && typeof item.name === 'string' && ['number', 'string'].includes(typeof item.channel);
@@ -170,7 +172,7 @@ function bareNumbers(name: string, count: number): string {
   return `"${name.slice(0, 64)}" is a ${numbers}, which is no measurement; set a decoder that makes values of the payload.`;
 }
 
-/** What says something of a record's `value`, and is no value itself. */
+/** Keys that describe a record's `value` and are no values themselves. */
 const DESCRIBES_VALUE = /^(?:value|field|name|key|units?|displayName|label)$/;
 
 function isObject(value: unknown): value is JsonObject {

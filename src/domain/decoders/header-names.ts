@@ -12,19 +12,19 @@ export function titleCase(name: string): string {
     .split('-')
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1).toLowerCase())
     .join('-');
-  // Senders choose the names: what is kept of them has a limit.
+  // Bound the cache: senders choose the names.
   if (titles.size < MAX_KNOWN && name.length < 100) titles.set(name, title);
   return title;
 }
 
-/** Headers of which a second one is not a list but a mistake: the first counts, as in Node. */
+/** Headers for which a repetition is a mistake, not a list: the first counts, as in Node. */
 const SINGLE = new Set([
   'Age', 'Authorization', 'Content-Length', 'Content-Type', 'Etag', 'Expires', 'From', 'Host', 'If-Modified-Since',
   'If-Unmodified-Since', 'Last-Modified', 'Location', 'Max-Forwards', 'Proxy-Authorization', 'Referer', 'Retry-After',
   'Server', 'User-Agent',
 ]); // prettier-ignore
 
-/** Names and values in turn, as they came over the wire; repeated headers are joined (RFC 9110, 5.2 and 5.3). */
+/** The headers from Node's list of names and values in turn; repeated ones are joined (RFC 9110, 5.2 and 5.3). */
 export function headerList(rawHeaders: readonly string[]): HeaderList {
   const list: HeaderList = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

@@ -1,6 +1,6 @@
 /**
- * A JSON value's text, or one that begins with the same so many characters. Made only as far as it is asked for: a value
- * may be a megabyte of lists, and what is shown of it a thousand characters.
+ * The JSON text of a value, or a text with the same first `characters`. Built only as far as asked: a value may be a
+ * megabyte of lists, of which a thousand characters are shown.
  */
 export function jsonBeginning(value: unknown, characters: number): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -7,29 +7,32 @@ import type { DeviceInfo, IngestCache, ProductInfo } from '../ingest-cache/inges
 import type { ActiveTenants } from '../../scheduling/active-tenants.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
 
-/** What is read in one piece has so many characters, as far as that can be told before: some 2 ms. */
+/** Estimated maximum characters read in one piece, and the actual maximum. */
 const PIECE = 65_536;
 const LONG_PIECE = 4 * PIECE;
-/** No more devices than that in one: what is read for a run is never much more than it may have. */
+/** Maximum devices per piece, so that reading stops near the maximum of a run. */
 const AT_ONCE = 32;
-/** A number and its time, and the name of its field. */
+/** Estimated characters of a number with its time and field. */
 const VALUE = 40;
-/** A text is read as it is, and told of later: of a few devices that have nothing but texts, each is read by itself. */
+/**
+ * Estimated characters of a text, and the maximum per piece: texts are read whole, so devices with many are read one by
+ * one.
+ */
 const TEXT = 4_096;
 const TEXTS_AT_ONCE = 16 * PIECE;
-/** To find a device, or that there is none. */
+/** Estimated price of finding a device, or that there is none, in characters. */
 const DEVICE = 1_000;
-/** Less than that goes on at once. */
+/** Maximum characters that are read without yielding first. */
 const LITTLE = 8_192;
 const CHARACTERS_PER_MS = 32_768;
-/** What other threads have searched counts so much. */
+/** Price of a ms of search on other threads. */
 const SEARCH_COUNTS = 0.25;
 const BURST_MS = 50;
-/** Of a workspace, in ms: answers may all come in one turn of the event loop. */
+/** Maximum work in progress per workspace, in ms: its answers may all arrive in one turn of the event loop. */
 const MOST_UNDER_WAY_MS = 10;
 const UNKNOWN = '{"value":null,"timestamp":null}';
 
-/** A device as `DecoderJob.lookUp` tells of it. */
+/** The text of a device for `DecoderJob.lookUp`. */
 type Told = readonly [name: string, text: string | null];
 
 interface LookedUpValuesDeps {
@@ -39,8 +42,8 @@ interface LookedUpValuesDeps {
 }
 
 /**
- * What decoders see of the product's devices (CONTRACT 5), read in pieces of which each turn of the event loop begins
- * one. It is held against the workspace: a call of two bytes can ask for megabytes.
+ * The product's devices as decoders see them (CONTRACT 5), read in pieces, one begun per turn of the event loop and
+ * charged to the workspace: a call of two bytes can ask for megabytes.
  */
 export class LookedUpValues {
   readonly #deps: LookedUpValuesDeps;
@@ -57,8 +60,8 @@ export class LookedUpValues {
   }
 
   /**
-   * JSON text of the `DeviceValues` of each device with these ids or serial numbers; null: the product has none. `source`:
-   * in whose line of the workspace that waits.
+   * JSON text of the `DeviceValues` of each device with these ids or serial numbers; null: the product has none.
+   * `source`: the queue to wait in.
    */
   async *of(product: ProductInfo, names: readonly string[], source: string): AsyncGenerator<Told> {
     const { workspaceId: tenant, fields } = product;
@@ -79,7 +82,7 @@ export class LookedUpValues {
     }
   }
 
-  /** Of the first of these: the others come in a piece of their own when these have long texts. */
+  /** Reads the first devices; the others wait for another piece when these have long texts. */
   async #read(product: ProductInfo, names: string[], source: string): Promise<Told[]> {
     const { ingestCache, history } = this.#deps;
     const devices = await ingestCache.devicesOfProduct(product, names);
@@ -102,8 +105,8 @@ export class LookedUpValues {
 }
 
 /**
- * The JSON text of `DeviceValues`: made of objects it takes twice as long. No more of it than a run may have; a control
- * character takes six, so that one device may have twelve megabytes.
+ * The JSON text of `DeviceValues`, built without the objects and up to the maximum of a run; a control character takes
+ * six, so one device may have twelve megabytes.
  */
 async function valuesText(
   { id: tokenId, workspaceId: tenant, fields }: ProductInfo,

@@ -1,6 +1,6 @@
 import type { HeaderList } from './header-names.ts';
 
-/** What a credential reads as in the call log. */
+/** Replaces a credential in the call log. */
 export const MASK = '***';
 
 const CREDENTIAL =
@@ -9,7 +9,7 @@ const HARMLESS = new Set(['Idempotency-Key', 'Sec-Websocket-Key']);
 const MAX_KNOWN = 1_000;
 const known = new Map<string, boolean>();
 
-/** Whether a header's value is not for the log: credentials by their usual names, and by what names have in common. */
+/** True when a header's value must not be logged: credentials by their usual names, and by patterns in names. */
 export function isCredential(name: string): boolean {
   let credential = known.get(name);
   if (credential === undefined) {

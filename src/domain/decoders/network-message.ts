@@ -8,18 +8,21 @@ import { networkTime } from '../times/network-time.ts';
 import { asksForEvents } from './check-source.ts';
 import type { DecoderEntryPoint, DecoderResult } from './decoder-engine.ts';
 
-/** What is needed of a network's message while its decoder is waited for, and afterwards: the message itself takes far more. */
+/**
+ * The part of a network's message that its run and judgement need: keeping the parsed message would take far more
+ * memory.
+ */
 interface MessageToRun {
-  /** What the network calls the device. */
+  /** The network's name of the device. */
   identifier: string;
-  /** The network's time, in ms UTC; null: it says none that may be true. */
+  /** The network's time, in ms UTC; null: none that is plausible. */
   time: number | null;
   entryPoint: DecoderEntryPoint;
   /** JSON text for the decoder; '': it does not get this message. */
   input: string;
-  /** What counts where no decoder takes the message; null: nothing does. */
+  /** The values when no decoder takes the message; null: none. */
   decoded: DecoderResult | null;
-  /** What becomes of the call where nothing takes the message, and why. */
+  /** Outcome of the call when nothing takes the message, with the reason. */
   otherwise: { status: CallStatus; reason: string };
   /** See `frameDigest`. */
   frame: string | null;
@@ -30,8 +33,8 @@ const NO_DECODER =
 const NO_PAYLOAD = 'The uplink has no payload (only MAC commands).';
 
 /**
- * What is to be run of a network's message. `source`: the product's decoder, or null. `variables`: in place of the device's
- * configuration.
+ * The part of a network's message to run. `source`: the product's decoder, or null. `variables`: in place of the
+ * device's configuration.
  */
 export function messageToRun(
   event: NetworkEvent,
@@ -74,7 +77,7 @@ export function messageToRun(
   };
 }
 
-/** What the network's own decoder made of the payload, as if a run had returned it. */
+/** The network's own decoding, in the shape of a run's result. */
 function decodedByNetwork(decoded: unknown): DecoderResult {
   return { output: JSON.stringify(decoded), value: decoded, console: [], error: null, durationMs: 0 };
 }

@@ -3,8 +3,8 @@ import { ProductSchema } from '../entities/product.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../entities/decoder-version.ts';
 
 /**
- * Adds the next version of the product's decoder and makes it the active one. The product's row is held until the
- * transaction ends, so that two who save at the same time get two numbers.
+ * Adds the next version of the product's decoder and activates it. Locks the product's row until the transaction ends,
+ * so that simultaneous saves get different numbers.
  */
 export async function insertDecoderVersion(
   em: EntityManager,

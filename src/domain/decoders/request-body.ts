@@ -21,7 +21,7 @@ export function requestBodyText(body: Buffer, contentType: string | undefined): 
   return isText || isUtf8(body) ? utf8Text(body, BYTES_AS_CHARACTERS) : body.toString('latin1');
 }
 
-/** Reads text in the charset that a content type declares; null: it declares none, UTF-8, or one that nobody knows. */
+/** A reader of text in the declared charset; null: none declared, UTF-8, or unknown. */
 export function declaredDecoder(contentType: string | undefined): CharsetDecoder | null {
   const charset = charsetOf(contentType);
   const decoder = charset === null || charset === 'utf-8' || charset === 'utf8' ? null : decoderOf(charset);

@@ -1,17 +1,17 @@
 type JsonObject = Record<string, unknown>;
 
-/** A record taken apart: its moment as entries have it, and its values. */
+/** A record taken apart: its time in the form of entries, and its values. */
 interface TimedRecord {
-  /** Unix seconds, or a text as it was sent; undefined: it says none. */
+  /** Unix seconds, or a text as it was sent; undefined: none. */
   timestamp: unknown;
-  /** Under which key the time stands, or would. */
+  /** The key of the time, actual or expected. */
   timeKey: string;
   values: JsonObject;
 }
 
 /**
- * The keys that are a record's time, without regard to case, `_`, `-` and blanks; the first of them that it has counts. In
- * the same order in the documentation.
+ * Keys of a record's time, without regard to case, `_`, `-` and blanks; the first one present counts. In the same order
+ * in the documentation.
  */
 const TIME_KEYS = [
   'timestamp',
@@ -50,20 +50,20 @@ const TIME_KEYS = [
 ];
 const ORDER = new Map(TIME_KEYS.map((key, at) => [key, at]));
 const LONGEST_KEY = 20;
-/** What some put the values of a record under: it is no part of their names. */
+/** Keys that senders put a record's values under; they are no part of the names. */
 const WRAPPER = /^(?:values|data|measurements?|fields|readings?|payload|object|telemetry|value)$/i;
-/** Lists are of one kind: the first tell. */
+/** Number of entries that decide a list's kind: lists are uniform. */
 const LOOKED_AT = 10;
 const YEAR_2000 = 946_684_800;
 const CLOCK = /^\d\d?:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** Where a key stands among those that can be a record's time; undefined: it is none. */
+/** Rank of a key among those of a record's time; undefined: it is none. */
 function placeOfKey(key: string): number | undefined {
   return key.length > LONGEST_KEY ? undefined : ORDER.get(key.toLowerCase().replace(/[_\s-]/g, ''));
 }
 
-/** The key of the object's time; null: it has none. */
+/** The key of the object's time; null: none. */
 export function timeKeyOf(object: JsonObject): string | null {
   let [found, best]: [string | null, number] = [null, Infinity];
   for (const key of Object.keys(object)) {
@@ -78,14 +78,14 @@ function canBeTime(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'number';
 }
 
-/** Whether the value reads as a moment since 2000, and not as a duration or a time of day. */
+/** True when the value reads as a moment since 2000, and not as a duration or a time of day. */
 export function looksLikeMoment(value: unknown): boolean {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number === 'number' && !Number.isNaN(number)) return number >= YEAR_2000;
   return typeof value === 'string' && /^\s*\d{4}-?\d\d/.test(value);
 }
 
-/** Whether the list is one of records with times of their own: objects of which some have a time beside other keys. */
+/** True for a list of records with times of their own: objects of which some have a time beside other keys. */
 export function isRecordList(list: unknown): list is unknown[] {
   if (!Array.isArray(list)) return false;
   for (let at = 0; at < list.length && at < LOOKED_AT; at += 1) {
@@ -95,19 +95,19 @@ export function isRecordList(list: unknown): list is unknown[] {
   return false;
 }
 
-/** Whether the object has a time and says something beside it. */
+/** True when the object has a time and anything beside it. */
 export function isRecord(item: JsonObject): boolean {
   return timeKeyOf(item) !== null && Object.keys(item).some((key) => placeOfKey(key) === undefined);
 }
 
-/** Whether the object is `{ts, values: {…}}` and nothing else: a record wherever it stands. */
+/** True for `{ts, values: {…}}` and nothing else: a record at any place. */
 export function isTelemetry(object: JsonObject): boolean {
   return isObject(object['values']) && Object.keys(object).length === 2 && timeKeyOf(object) !== null;
 }
 
 /**
- * The record's time and values. Keys that are times are no values, unless `isField`; what stands under `values`, `data` and
- * the like is the record's own.
+ * The record's time and values. Keys of times are no values, unless `isField`; the content of `values`, `data` and the
+ * like is the record's own.
  */
 export function readRecord(record: JsonObject, isField: (key: string) => boolean): TimedRecord {
   const timeKey = timeKeyOf(record) ?? 'timestamp';
@@ -120,7 +120,10 @@ export function readRecord(record: JsonObject, isField: (key: string) => boolean
   return { timestamp: momentOf(record, timeKey), timeKey, values };
 }
 
-/** Numbers as seconds: milli-, micro- and nanoseconds are told by their size. A date and a time of day are put together. */
+/**
+ * The time, with numbers as seconds: milli-, micro- and nanoseconds are recognized by their size. Joins a date and a
+ * time of day.
+ */
 function momentOf(record: JsonObject, timeKey: string): unknown {
   const time = record[timeKey];
   if (typeof time === 'string') {

@@ -8,17 +8,17 @@ export interface UplinkTrial {
   /** Hexadecimal (blanks, dashes, colons and `0x` do not matter) or base64. */
   bytes: string;
   port?: number | null | undefined;
-  /** In ms UTC; now when left out. */
+  /** Receipt time in ms UTC; now when left out. */
   recvTime?: number | null | undefined;
   /** Name → value; the device's configuration when left out. */
   variables?: unknown;
-  /** Of which device; the product's oldest when left out. */
+  /** The sending device; the product's oldest when left out. */
   deviceId?: string | null | undefined;
 }
 
 const MAX_BYTES = 4096;
 
-/** The uplink as if a network had sent it; BAD_USER_INPUT names what is wrong. */
+/** The uplink as if a network had sent it; BAD_USER_INPUT names the mistake. */
 export function typedUplink(trial: UplinkTrial, device: DeviceInfo | null, now: number): NetworkEvent {
   const port = trial.port ?? 1;
   if (!Number.isInteger(port) || port < 0 || port > 255)
@@ -41,7 +41,7 @@ export function typedUplink(trial: UplinkTrial, device: DeviceInfo | null, now: 
   });
 }
 
-/** What `decodeUplink` gets as `variables`, all as texts; undefined: nothing was given. */
+/** The `variables` of `decodeUplink`, all as texts; undefined: none given. */
 export function typedVariables(variables: unknown): Record<string, string> | undefined {
   if (variables === null || variables === undefined) return undefined;
   if (typeof variables !== 'object' || Array.isArray(variables))
