@@ -61,7 +61,7 @@ class PostgresPoolDriver extends TransactionDriver {
     super();
     this.#patience = patience;
     this.#inDoubt = inDoubt;
-    this.#slots = new FairSemaphore(CONNECTIONS, { stillMs: patience.connect, refusal: noneFree });
+    this.#slots = new FairSemaphore(CONNECTIONS, { stalledMs: patience.connect, stalledError: noneFree });
     this.#pool = new pg.Pool({
       connectionString,
       max: CONNECTIONS,
@@ -81,7 +81,7 @@ class PostgresPoolDriver extends TransactionDriver {
     try {
       return new PostgresConnection(await this.#pool.connect(), this.#patience, end);
     } catch (error) {
-      end({ inVain: true });
+      end({ failed: true });
       // Whatever it is, such as a socket's file that is gone, or a certificate that has expired.
       throw lost(error);
     }
@@ -166,7 +166,7 @@ class PostgresConnection implements DatabaseConnection {
 
   release(): void {
     this.#client.release(this.#doom ?? undefined);
-    this.#end({ inVain: this.#doom !== null });
+    this.#end({ failed: this.#doom !== null });
   }
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Access } from '../domain/access/access.ts';
 import { type Authenticator, hashSecret } from '../domain/accounts/authenticator.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
-import { strangerAt } from '../scheduling/caller.ts';
+import { anonymousAt } from '../scheduling/caller.ts';
 import { runAs } from '../scheduling/current-caller.ts';
 import { unauthenticated } from '../errors.ts';
 
@@ -72,7 +72,7 @@ export async function authenticate(
   const cached = authenticator.cached(secret);
   if (cached !== null) return cached;
   // Looked up in the database: that is what a flood of unknown tokens costs.
-  const stranger = strangerAt(anonymous.addressOf(request));
+  const stranger = anonymousAt(anonymous.addressOf(request));
   const access = await anonymous.during(request, () => runAs(stranger, () => authenticator.authenticate(secret)));
   if (access === null) throw unauthenticated();
   return access;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type Answer, inVainOf } from '../domain/receiving/webhook-receiver.ts';
-import type { InVain } from '../scheduling/invalid-input-throttle.ts';
+import type { Wasted } from '../scheduling/invalid-input-throttle.ts';
 import { type DecoderRequest, parseParameters } from '../domain/decoders/decoder-request.ts';
 import { headerList } from '../domain/decoders/header-names.ts';
 import { requestBodyText } from '../domain/decoders/request-body.ts';
@@ -42,7 +42,7 @@ export function bytesOfHead({ url = '', rawHeaders }: IncomingMessage): number {
 }
 
 /** What a call was sent for in vain: the head beyond the usual always is. */
-export function callInVain(answer: Answer, body: number, head: number, beside: number): InVain {
+export function callInVain(answer: Answer, body: number, head: number, beside: number): Wasted {
   const { part, entries } = inVainOf(answer, body, beside);
   return { part: body + head === 0 ? part : (part * body + head) / (body + head), entries };
 }

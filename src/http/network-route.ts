@@ -39,9 +39,9 @@ export function networkRoute(deps: IntegrationRouteDeps): TokenHandler {
     const receive = (): Promise<Answer> =>
       receiver.receive(whose, network, decoderRequestOf(request, path, query, body));
     const head = bytesOfHead(request);
-    const sent = { tenant, source, bytes: body.length + head, isGone: (): boolean => isSenderGone(request) };
+    const sent = { tenant, source, bytes: body.length + head, isAbandoned: (): boolean => isSenderGone(request) };
     const answer = await runAs({ tenant, tokenId: source }, () =>
-      refused.watch(sent, receive, (given) => callInVain(given, body.length, head, BESIDE_VALUES)),
+      refused.run(sent, receive, (given) => callInVain(given, body.length, head, BESIDE_VALUES)),
     );
     context.respond = false;
     respondToCall(response, answer);

@@ -6,7 +6,7 @@ import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import { runAs } from '../scheduling/current-caller.ts';
-import { type InVain, type InvalidInputThrottle, unexplainedPart } from '../scheduling/invalid-input-throttle.ts';
+import { type Wasted, type InvalidInputThrottle, unexplainedPart } from '../scheduling/invalid-input-throttle.ts';
 import type { Authenticator } from '../domain/accounts/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
@@ -76,10 +76,10 @@ export class RecordRoute {
         tenant,
         source: tokenId,
         bytes: body.length,
-        mostEntries: Math.min(MOST_ENTRIES, body.length / OF_LEAST_ENTRY),
-        isGone: (): boolean => isSenderGone(request),
+        maxEntries: Math.min(MOST_ENTRIES, body.length / OF_LEAST_ENTRY),
+        isAbandoned: (): boolean => isSenderGone(request),
       };
-      const recorded = await refused.watch(
+      const recorded = await refused.run(
         sent,
         () => turns.run({ tenant, tokenId }, record),
         ({ inVain }) => inVain,
@@ -133,12 +133,12 @@ interface Authorised {
 
 interface Recorded {
   outcome: RecordOutcome;
-  inVain: InVain;
+  inVain: Wasted;
   device: DeviceInfo;
 }
 
 /** Of a body of so many bytes: the part of its entries that was refused, or that its entries do not explain. */
-function inVainOf({ stored, rejected: { length: entries } }: RecordOutcome, bytes: number, ofTexts: number): InVain {
+function inVainOf({ stored, rejected: { length: entries } }: RecordOutcome, bytes: number, ofTexts: number): Wasted {
   const refused = entries === 0 ? 0 : entries / (stored + entries);
   return { part: Math.max(refused, unexplainedPart(bytes, stored * OF_AN_ENTRY + ofTexts)), entries };
 }

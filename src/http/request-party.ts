@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { IngestCache } from '../domain/ingest-cache/ingest-cache.ts';
-import { type Caller, strangerAt } from '../scheduling/caller.ts';
+import { type Caller, anonymousAt } from '../scheduling/caller.ts';
 import { hashSecret } from '../domain/accounts/authenticator.ts';
 import { type AuthDeps, secretHashOf } from './authenticate.ts';
 import { webhookIdOf } from './ingest-routes.ts';
@@ -21,6 +21,6 @@ export function requestParty(
     const webhookId = webhookIdOf(request.url ?? '');
     const product = webhookId === null ? null : ingestCache.cachedByWebhook(webhookId);
     if (product !== null) return { tenant: product.workspaceId, tokenId: product.id };
-    return strangerAt(anonymous.addressOf(request));
+    return anonymousAt(anonymous.addressOf(request));
   };
 }

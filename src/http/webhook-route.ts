@@ -2,7 +2,7 @@ import { PATHS } from '../domain/access/rights.ts';
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import type { Answer, Recipient, WebhookReceiver } from '../domain/receiving/webhook-receiver.ts';
 import type { InvalidInputThrottle } from '../scheduling/invalid-input-throttle.ts';
-import { strangerAt } from '../scheduling/caller.ts';
+import { anonymousAt } from '../scheduling/caller.ts';
 import { runAs } from '../scheduling/current-caller.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { type BodyBounds, isSenderGone, readBody } from './body.ts';
@@ -31,16 +31,16 @@ export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRo
     const find = async (): Promise<Recipient> => ({ product: await receiver.productOf(id) });
     // Looking up unknown ids costs something.
     const known = receiver.knows(id);
-    const stranger = strangerAt(anonymous.addressOf(request));
+    const stranger = anonymousAt(anonymous.addressOf(request));
     const found = known ? find() : anonymous.during(request, () => runAs(stranger, find));
     const { id: source, workspaceId: tenant } = (await found).product;
     const body = await readBody(request, bounds, { tenant, tokenId: source });
     // Asks again: the id may have been rotated while the body came in.
     const receive = (): Promise<Answer> => receiver.receive(find, decoderRequestOf(request, path, query, body));
     const head = bytesOfHead(request);
-    const sent = { tenant, source, bytes: body.length + head, isGone: (): boolean => isSenderGone(request) };
+    const sent = { tenant, source, bytes: body.length + head, isAbandoned: (): boolean => isSenderGone(request) };
     const answer = await runAs({ tenant, tokenId: source }, () =>
-      refused.watch(sent, receive, (given) => callInVain(given, body.length, head, BESIDE_VALUES)),
+      refused.run(sent, receive, (given) => callInVain(given, body.length, head, BESIDE_VALUES)),
     );
     respondToCall(response, answer);
   };

@@ -33,7 +33,7 @@ const MAX_OFFENCES = 10;
  * are; what is beyond a limit's worth of it, up to ten times that, has to pass first.
  */
 const LONG_MS = 250;
-const LONG = { share: 0.05, most: 10 * LONG_MS };
+const LONG = { share: 0.05, max: 10 * LONG_MS };
 
 /**
  * The conduct of products. A run that had to be ended costs a whole limit of processor time, so its product is barred, for
@@ -118,7 +118,7 @@ export function standingOf(workspace: PoolWorkspace, now: number): number {
 
 /** Whether its long runs have had what they may have beside others. */
 export function isHeavy({ long }: PoolWorkspace, now: number): boolean {
-  return long.left(now, LONG.share) > LONG_MS;
+  return long.level(now, LONG.share) > LONG_MS;
 }
 
 const isBad = ({ offences, quarantinedUntil }: PoolWorkspace, now: number): boolean =>

@@ -1,36 +1,37 @@
-/** What is looked at of a caller. */
-interface Counted {
+/** Activity of a caller. */
+interface CallerActivity {
   running: number;
-  at: number;
-  cheapAt: number;
+  chargedAt: number;
+  inexpensiveAt: number;
   tenant: string;
 }
 
-/** The callers that are there at one moment, found in one look at all: thousands may wait and ask for it. */
-export class ActiveCallers<C extends Counted> {
-  /** Those who have asked for something that is not dear, and who keep within their burst: at most two of each. */
-  readonly #cheap: C[] = [];
-  readonly #within: C[] = [];
+/** Callers active at one moment, found in one pass because thousands may wait for the answer. */
+export class ActiveCallers<C extends CallerActivity> {
+  /** At most two callers each: those that recently asked for inexpensive work, and those within their burst. */
+  readonly #inexpensive: C[] = [];
+  readonly #withinBurst: C[] = [];
   readonly #running = new Map<string, number>();
 
-  /** `since`: who has asked for nothing since then, and has nothing running, is not there. */
+  /** `since`: callers idle since then are not active. */
   constructor(callers: Iterable<C>, since: number, isWithinBurst: (caller: C) => boolean) {
     for (const caller of callers) {
-      const { running, at, cheapAt, tenant } = caller;
+      const { running, chargedAt, inexpensiveAt, tenant } = caller;
       if (running > 0) this.#running.set(tenant, this.runningOf(caller) + running);
-      if (this.#cheap.length < 2 && cheapAt > since) this.#cheap.push(caller);
-      if (this.#within.length < 2 && (running > 0 || at > since) && isWithinBurst(caller)) this.#within.push(caller);
+      if (this.#inexpensive.length < 2 && inexpensiveAt > since) this.#inexpensive.push(caller);
+      if (this.#withinBurst.length < 2 && (running > 0 || chargedAt > since) && isWithinBurst(caller))
+        this.#withinBurst.push(caller);
     }
   }
 
-  /** What its tenant has running. */
+  /** Weight that the caller's tenant has running. */
   runningOf({ tenant }: C): number {
     return this.#running.get(tenant) ?? 0;
   }
 
-  /** Whether anybody else keeps within its share; for dear work also whoever asks for anything that is not. */
-  othersAreThere(self: C | null, dear: boolean): boolean {
+  /** Whether another caller is within its burst; for expensive work also whether another asks for inexpensive work. */
+  hasOthers(self: C | null, expensive: boolean): boolean {
     const isOther = (caller: C): boolean => caller !== self;
-    return this.#within.some(isOther) || (dear && this.#cheap.some(isOther));
+    return this.#withinBurst.some(isOther) || (expensive && this.#inexpensive.some(isOther));
   }
 }

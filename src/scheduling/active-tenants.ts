@@ -1,14 +1,14 @@
-import { PRESENT_MS } from './tenant-quota.ts';
+import { ACTIVE_MS } from './tenant-quota.ts';
 import { Tally } from './tally.ts';
 
 /**
- * The tenants to whom devices and platforms send: which came last, which last of all others, and for whom something is
- * under way. That is enough to say whether anybody but a tenant is there.
+ * Tenants that devices and platforms send to: the last two, and those with running requests. Tells whether any tenant
+ * but one is active.
  */
 export class ActiveTenants {
   readonly now: () => number;
-  /** What is under way for each tenant. */
-  readonly #present = new Tally();
+  /** Running requests by tenant. */
+  readonly #running = new Tally();
   #last = { tenant: '', at: Number.NEGATIVE_INFINITY };
   #other = { tenant: '', at: Number.NEGATIVE_INFINITY };
 
@@ -17,30 +17,30 @@ export class ActiveTenants {
     this.now = now;
   }
 
-  /** It comes now. */
-  saw(tenant: string): void {
+  /** Notes a request of the tenant. */
+  note(tenant: string): void {
     if (this.#last.tenant !== tenant) [this.#last, this.#other] = [this.#other, this.#last];
     this.#last.tenant = tenant;
     this.#last.at = this.now();
   }
 
-  /** What `work` for the tenant gives, which begins now: until its end the tenant is there. */
-  async meanwhile<T>(tenant: string, work: () => Promise<T>): Promise<T> {
-    this.saw(tenant);
-    this.#present.add(tenant, 1);
+  /** Runs `work` for the tenant, which is active until its end. */
+  async during<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+    this.note(tenant);
+    this.#running.add(tenant, 1);
     try {
       return await work();
     } finally {
-      // It was there until now, however long that took.
-      this.saw(tenant);
-      this.#present.add(tenant, -1);
+      // Active until now, however long it took.
+      this.note(tenant);
+      this.#running.add(tenant, -1);
     }
   }
 
-  /** Whether something is under way for another one, or it came so lately that it is still there. */
-  othersAreThere(tenant: string): boolean {
-    if (this.#present.size > (this.#present.of(tenant) > 0 ? 1 : 0)) return true;
+  /** Whether another tenant has something running or sent something within `ACTIVE_MS`. */
+  hasOthers(tenant: string): boolean {
+    if (this.#running.size > (this.#running.of(tenant) > 0 ? 1 : 0)) return true;
     const other = this.#last.tenant === tenant ? this.#other : this.#last;
-    return other.at > this.now() - PRESENT_MS;
+    return other.at > this.now() - ACTIVE_MS;
   }
 }

@@ -3,39 +3,44 @@ import { KeyedSemaphore } from './keyed-semaphore.ts';
 import type { Caller } from './caller.ts';
 import { ResourcePool } from './resource-pool.ts';
 
-const LONG_MS = 2_000;
+const SLOW_AFTER_MS = 2_000;
 
 interface BackgroundLaneOptions {
-  /** Of all callers, unless they take long. */
+  /** Maximum running overall, slow ones not counted. */
   atOnce: number;
-  /** Of one token. */
+  /** Maximum running and waiting per token. */
   maxWaiting: number;
-  /** One that takes longer goes on beside the next ones of others, so that none of them waits for it for long. */
-  longMs?: number;
+  /** Work that takes longer no longer blocks other tokens. */
+  slowAfterMs?: number;
 }
 
 /**
- * What the database does in the background, or for those who ask for much: one piece at a time of each token and, unless
- * it takes long, of each tenant, and few of all together. Tokens of a tenant wait for each other, tenants for each other.
+ * Lane for heavy or background work in the database: one piece at a time per token and, unless it is slow, per tenant,
+ * and few overall.
  */
 export class BackgroundLane {
-  readonly #ofTokens: KeyedSemaphore;
-  readonly #ofTenants = new KeyedSemaphore({ atOnce: 1, most: Infinity });
-  readonly #ofAll: ResourcePool<null>;
-  readonly #longMs: number;
+  readonly #perToken: KeyedSemaphore;
+  readonly #perTenant = new KeyedSemaphore({ atOnce: 1, maxUnfinished: Infinity });
+  readonly #overall: ResourcePool<null>;
+  readonly #slowAfterMs: number;
 
-  constructor({ atOnce, maxWaiting, longMs = LONG_MS }: BackgroundLaneOptions) {
-    this.#ofTokens = new KeyedSemaphore({ atOnce: 1, most: maxWaiting });
-    this.#longMs = longMs;
-    this.#ofAll = new ResourcePool(atOnce, () => null);
+  constructor({ atOnce, maxWaiting, slowAfterMs = SLOW_AFTER_MS }: BackgroundLaneOptions) {
+    this.#perToken = new KeyedSemaphore({ atOnce: 1, maxUnfinished: maxWaiting });
+    this.#slowAfterMs = slowAfterMs;
+    this.#overall = new ResourcePool(atOnce, () => null);
   }
 
-  /** What `work` gives, begun after `turn` and when there is room. Throws OVERLOADED when too many of the token wait. */
-  one<T>({ tokenId, tenant }: Caller, work: () => Promise<T>, turn: () => Promise<void> = async () => {}): Promise<T> {
-    return this.#ofTokens.use(tokenId, async () => {
+  /**
+   * Runs `work` after `turn` when there is capacity, and returns its result. Throws OVERLOADED when too much of the
+   * token waits.
+   */
+  run<T>({ tokenId, tenant }: Caller, work: () => Promise<T>, turn: () => Promise<void> = async () => {}): Promise<T> {
+    return this.#perToken.use(tokenId, async () => {
       await turn();
-      const begun = this.#ofTenants.use(tenant, () => this.#ofAll.use(() => withinOrLater(work(), this.#longMs)));
-      return (await begun).result;
+      const started = this.#perTenant.use(tenant, () =>
+        this.#overall.use(() => withinOrLater(work(), this.#slowAfterMs)),
+      );
+      return (await started).result;
     });
   }
 }

@@ -1,46 +1,46 @@
 import { SharedBytes } from './shared-bytes.ts';
 
-/** In bytes: what a stream that has no more unread has is not counted each by each, as that of a reader who keeps up … */
-const MUCH_UNREAD = 262_144;
-/** … as long as those of a tenant that are not have no more together, or the stream next to nothing. */
-const MUCH_OF_SMALL = 16 * 1_048_576;
-const NEXT_TO_NOTHING = 2_048;
-/** Of all streams of a tenant that are counted, what several of them have once … */
-const MOST_OF_TENANT = 64 * 1_048_576;
-/** … and of all tenants: from then on of one that has more than its part. */
-const MOST = 192 * 1_048_576;
+/** Maximum unread bytes of a stream whose items are not counted one by one, as for a reader that keeps up. */
+const METERED_FROM = 262_144;
+/** Maximum bytes of a tenant's unmetered streams together, except streams below `NEVER_METERED`. */
+const MAX_UNMETERED = 16 * 1_048_576;
+const NEVER_METERED = 2_048;
+/** Maximum bytes in a tenant's metered streams; shared items count once. */
+const MAX_PER_TENANT = 64 * 1_048_576;
+/** Maximum bytes of all tenants; beyond it a tenant with more than its part loses streams. */
+const MAX_OVERALL = 192 * 1_048_576;
 
-/** A stream of which much lies unread. */
+/** A stream with many unread bytes. */
 interface SlowStream {
   readonly unreadBytes: number;
   tooSlow: () => void;
 }
 
-/** What all tenants have. */
-interface All {
+/** Sums over all tenants. */
+interface Totals {
   bytes: number;
-  /** That have anything that counts. */
+  /** Number of tenants with metered streams. */
   tenants: number;
 }
 
-/** What slow readers of one tenant have in memory together: beyond the bound the slowest of them is ended. */
+/** Bounds the memory of a tenant's unread streams: beyond it the slowest stream ends. */
 export class UnreadOfTenant {
-  readonly #all: All;
+  readonly #totals: Totals;
   readonly #streams = new Set<SlowStream>();
   readonly #items = new SharedBytes<unknown>();
   #open = 0;
-  /** Of streams that are not counted item by item: what several have once for each. */
-  #small = 0;
+  /** Bytes of unmetered streams; shared items count for each. */
+  #unmetered = 0;
 
-  constructor(all: All) {
-    this.#all = all;
+  constructor(totals: Totals) {
+    this.#totals = totals;
   }
 
   get isEmpty(): boolean {
     return this.#open === 0;
   }
 
-  /** A stream is there, until it is closed. */
+  /** Registers a stream until `close`. */
   open(): void {
     this.#open += 1;
   }
@@ -49,48 +49,51 @@ export class UnreadOfTenant {
     this.#open -= 1;
   }
 
-  /** One that is not counted has so many bytes, `more` of them now: whether it is from now on. */
-  isMuch(bytes: number, more: number): boolean {
-    this.#small += more;
-    if (bytes <= MUCH_UNREAD && (this.#small <= MUCH_OF_SMALL || bytes <= NEXT_TO_NOTHING)) return false;
-    this.#small -= bytes;
+  /** An unmetered stream has `bytes`, `more` of them new; returns whether it must be metered now. */
+  outgrows(bytes: number, more: number): boolean {
+    this.#unmetered += more;
+    if (bytes <= METERED_FROM && (this.#unmetered <= MAX_UNMETERED || bytes <= NEVER_METERED)) return false;
+    this.#unmetered -= bytes;
     return true;
   }
 
-  /** One that is not counted has so many bytes less. */
-  less(bytes: number): void {
-    this.#small -= bytes;
+  /** An unmetered stream has this many bytes less. */
+  shrink(bytes: number): void {
+    this.#unmetered -= bytes;
   }
 
-  /** From now on the stream counts, with what it is said to have. */
+  /** Meters the stream from now on. */
   join(stream: SlowStream): void {
-    if (this.#streams.size === 0) this.#all.tenants += 1;
+    if (this.#streams.size === 0) this.#totals.tenants += 1;
     this.#streams.add(stream);
   }
 
-  /** Nothing of it is left. */
+  /** Stops metering the stream; it is empty. */
   leave(stream: SlowStream): void {
-    if (this.#streams.delete(stream) && this.#streams.size === 0) this.#all.tenants -= 1;
+    if (this.#streams.delete(stream) && this.#streams.size === 0) this.#totals.tenants -= 1;
   }
 
-  /** `own`: what is each stream's alone. */
+  /** `own`: bytes that the stream does not share. */
   add(item: unknown, bytes: number, own: number): void {
     const before = this.#items.bytes;
     this.#items.add(item, bytes, own);
-    this.#all.bytes += this.#items.bytes - before;
+    this.#totals.bytes += this.#items.bytes - before;
   }
 
   remove(item: unknown, bytes: number, own: number): void {
     const before = this.#items.bytes;
     this.#items.remove(item, bytes, own);
-    this.#all.bytes += this.#items.bytes - before;
+    this.#totals.bytes += this.#items.bytes - before;
   }
 
-  /** Ends the one that has most, while all have more than they may: one a time, as thousands may share what is too much. */
-  bound(): void {
-    const { bytes, tenants } = this.#all;
-    const isTooMuch = this.#items.bytes > MOST_OF_TENANT || (bytes > MOST && this.#items.bytes > MOST / tenants);
-    if (!isTooMuch) return;
+  /**
+   * Ends the largest stream if the tenant is over its bound; one at a time, as thousands may share what is too much.
+   */
+  enforce(): void {
+    const { bytes, tenants } = this.#totals;
+    const isOver =
+      this.#items.bytes > MAX_PER_TENANT || (bytes > MAX_OVERALL && this.#items.bytes > MAX_OVERALL / tenants);
+    if (!isOver) return;
     let slowest: SlowStream | null = null;
     for (const stream of this.#streams)
       if (slowest === null || stream.unreadBytes > slowest.unreadBytes) slowest = stream;
@@ -98,16 +101,16 @@ export class UnreadOfTenant {
   }
 }
 
-/** What slow readers of each tenant have in memory. */
+/** Memory of the unread streams of every tenant. */
 export class BacklogMemory {
-  readonly #all: All = { bytes: 0, tenants: 0 };
+  readonly #totals: Totals = { bytes: 0, tenants: 0 };
   readonly #tenants = new Map<string, UnreadOfTenant>();
 
   of(tenant: string): UnreadOfTenant {
     let unread = this.#tenants.get(tenant);
     if (unread === undefined) {
       for (const [name, { isEmpty }] of this.#tenants) if (isEmpty) this.#tenants.delete(name);
-      this.#tenants.set(tenant, (unread = new UnreadOfTenant(this.#all)));
+      this.#tenants.set(tenant, (unread = new UnreadOfTenant(this.#totals)));
     }
     return unread;
   }

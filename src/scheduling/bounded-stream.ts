@@ -1,27 +1,27 @@
 import { AppError } from '../errors.ts';
 import type { UnreadOfTenant } from './backlog-memory.ts';
 
-/** What an item takes in each stream beside what it is itself. */
-const PLACE_BYTES = 16;
+/** Bytes of an item's place in a stream, beside the item itself. */
+const BYTES_PER_ITEM = 16;
 
 interface BoundedStreamOptions<Item, Out> {
   sizeOf: (item: Item) => number;
-  /** What the reader gets of an item, made when it is read. */
+  /** Makes what the reader gets of an item, when it is read. */
   read: (item: Item) => Out;
-  /** What may lie unread before the stream ends with OVERLOADED. */
+  /** Maximum unread size before the stream ends with OVERLOADED. */
   maxUnread: number;
-  /** What the reader is told then: what to do. */
+  /** Message of that error: what the reader should do. */
   tooSlow: string;
-  /** With whose other streams it may have so much in memory, sizes being bytes. Left out: with none. */
+  /** Memory that it shares with the other streams of its tenant; sizes are bytes then. */
   besides?: UnreadOfTenant;
   /** Called once, when the stream ends for whatever reason. */
   onEnd: () => void;
 }
 
-/** What one reader reads of a live feed. */
+/** Read side of a live feed, for one reader. */
 export interface LiveQueue<Out> extends AsyncIterableIterator<Out> {
-  /** What lies unread, at most so much, as soon as there is anything; empty: the end. */
-  take(most: number): Promise<Out[]>;
+  /** Resolves with up to `max` unread items as soon as there are any; with none at the end. */
+  take(max: number): Promise<Out[]>;
   return(): Promise<IteratorResult<Out>>;
 }
 
@@ -29,47 +29,47 @@ export interface LiveQueue<Out> extends AsyncIterableIterator<Out> {
 export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
   readonly #options: BoundedStreamOptions<Item, Out>;
   #unread: Item[] = [];
-  /** What stands behind something else that has yet to come; null: nothing has. */
-  #held: Item[] | null = null;
+  /** Items behind others that have yet to come; null: nothing is held back. */
+  #heldBack: Item[] | null = null;
   #size = 0;
-  /** Wakes those who wait for something to read. */
+  /** Wake readers that wait for an item. */
   #waiting: (() => void)[] = [];
   #error: AppError | null = null;
   #done = false;
-  /** Since much lies unread, until nothing does: each item, as others may have the same. */
-  #isCounted = false;
+  /** Its items are counted one by one, because other streams may share them. */
+  #isMetered = false;
 
   constructor(options: BoundedStreamOptions<Item, Out>) {
     this.#options = options;
     options.besides?.open();
   }
 
-  /** Of what lies unread these were told otherwise. */
-  drop(isTold: (item: Item) => boolean): void {
+  /** Removes unread items that are obsolete. */
+  drop(isObsolete: (item: Item) => boolean): void {
     this.#unread = this.#unread.filter((item) => {
-      const isLeft = isTold(item);
-      if (isLeft) this.#left(item);
-      return !isLeft;
+      const isKept = isObsolete(item);
+      if (isKept) this.#removed(item);
+      return !isKept;
     });
   }
 
-  /** What lies unread, as `sizeOf` says. */
+  /** Unread size, as `sizeOf` counts it. */
   get unreadBytes(): number {
     return this.#size;
   }
 
-  /** Somebody waits for something to read. */
+  /** Whether a reader waits for an item. */
   get isAwaited(): boolean {
     return this.#waiting.length > 0;
   }
 
   offer(item: Item): void {
-    this.#add(item, this.#held ?? this.#unread);
+    this.#add(item, this.#heldBack ?? this.#unread);
   }
 
-  /** What is offered from now on comes when it is let go, and what is put before it first. */
+  /** Holds back what is offered from now on until `letGo`; what `before` adds comes first. */
   hold(): void {
-    this.#held = [];
+    this.#heldBack = [];
   }
 
   before(item: Item): void {
@@ -77,17 +77,17 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
   }
 
   letGo(): void {
-    for (const item of this.#held ?? []) this.#unread.push(item);
-    this.#held = null;
+    for (const item of this.#heldBack ?? []) this.#unread.push(item);
+    this.#heldBack = null;
     if (this.#unread.length > 0) this.#wake();
   }
 
-  /** Ends the stream: its reader does not keep up. */
+  /** Ends the stream because its reader does not keep up. */
   tooSlow(): void {
     this.fail(new AppError('OVERLOADED', this.#options.tooSlow));
   }
 
-  async take(most: number): Promise<Out[]> {
+  async take(max: number): Promise<Out[]> {
     while (this.#unread.length === 0) {
       if (this.#error !== null) {
         const error = this.#error;
@@ -97,9 +97,9 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
       if (this.#done) return [];
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
-    const taken = this.#unread.splice(0, most);
-    for (const item of taken) this.#left(item);
-    if (this.#unread.length === 0 && this.#held === null) this.#countNoLonger();
+    const taken = this.#unread.splice(0, max);
+    for (const item of taken) this.#removed(item);
+    if (this.#unread.length === 0 && this.#heldBack === null) this.#stopMetering();
     return taken.map(this.#options.read);
   }
 
@@ -107,7 +107,7 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
     return asResult(await this.take(1));
   }
 
-  /** Ends the stream: its reader is told why, after nothing that still lay unread. */
+  /** Ends the stream; its reader gets the error after no more items. */
   fail(error: AppError): void {
     if (this.#done) return;
     this.#error = error;
@@ -129,46 +129,46 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
     const size = sizeOf(item);
     items.push(item);
     this.#size += size;
-    if (this.#isCounted) besides!.add(item, size, PLACE_BYTES);
-    else if (besides?.isMuch(this.#inMemory(), size + PLACE_BYTES)) this.#count(besides);
-    if (this.#isCounted) besides!.bound();
+    if (this.#isMetered) besides!.add(item, size, BYTES_PER_ITEM);
+    else if (besides?.outgrows(this.#memoryBytes(), size + BYTES_PER_ITEM)) this.#startMetering(besides);
+    if (this.#isMetered) besides!.enforce();
     if (this.#done) return;
-    // What is alone is not too much, however long: its reader may be waiting for it.
+    // A single item is never too much: its reader may be waiting for it.
     if (this.#size > maxUnread && items.length > 1) this.tooSlow();
     else if (items === this.#unread) this.#wake();
   }
 
-  #count(besides: UnreadOfTenant): void {
-    this.#isCounted = true;
+  #startMetering(besides: UnreadOfTenant): void {
+    this.#isMetered = true;
     besides.join(this);
-    for (const item of this.#all()) besides.add(item, this.#options.sizeOf(item), PLACE_BYTES);
+    for (const item of this.#all()) besides.add(item, this.#options.sizeOf(item), BYTES_PER_ITEM);
   }
 
-  #countNoLonger(): void {
-    if (this.#isCounted) this.#options.besides!.leave(this);
-    this.#isCounted = false;
+  #stopMetering(): void {
+    if (this.#isMetered) this.#options.besides!.leave(this);
+    this.#isMetered = false;
   }
 
-  #inMemory(): number {
-    return this.#size + PLACE_BYTES * (this.#unread.length + (this.#held?.length ?? 0));
+  #memoryBytes(): number {
+    return this.#size + BYTES_PER_ITEM * (this.#unread.length + (this.#heldBack?.length ?? 0));
   }
 
   #all(): Item[] {
-    return this.#held === null ? this.#unread : [...this.#unread, ...this.#held];
+    return this.#heldBack === null ? this.#unread : [...this.#unread, ...this.#heldBack];
   }
 
-  #left(item: Item): void {
+  #removed(item: Item): void {
     const size = this.#options.sizeOf(item);
     this.#size -= size;
-    if (this.#isCounted) this.#options.besides!.remove(item, size, PLACE_BYTES);
-    else this.#options.besides?.less(size + PLACE_BYTES);
+    if (this.#isMetered) this.#options.besides!.remove(item, size, BYTES_PER_ITEM);
+    else this.#options.besides?.shrink(size + BYTES_PER_ITEM);
   }
 
   #end(): void {
-    for (const item of this.#all()) this.#left(item);
-    this.#countNoLonger();
+    for (const item of this.#all()) this.#removed(item);
+    this.#stopMetering();
     this.#unread = [];
-    this.#held = null;
+    this.#heldBack = null;
     if (this.#done) return;
     this.#done = true;
     this.#options.besides?.close();
@@ -181,7 +181,7 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
   }
 }
 
-/** What `next` of a queue answers when `take(1)` took this. */
+/** The answer of `next` for what `take(1)` resolved with. */
 export function asResult<Out>(taken: readonly Out[]): IteratorResult<Out> {
   return taken.length === 0 ? { value: undefined, done: true } : { value: taken[0]!, done: false };
 }

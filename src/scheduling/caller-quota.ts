@@ -1,21 +1,21 @@
-import { type TenantQuota, PRESENT_MS } from './tenant-quota.ts';
+import { type TenantQuota, ACTIVE_MS } from './tenant-quota.ts';
 
-/** What a caller may use at once before it has to wait for others, and the most that is held against it. */
+/** Burst before a caller is queued; maximum that is charged to it. */
 export const BURST_MS = 50;
-const MAX_DEBT_MS = 2000;
-/** How much of the time somebody gets who uses more, while others are there … */
+const MAX_USED_MS = 2000;
+/** Share of the time of a caller over its burst while others are active. */
 export const SHARE = 0.15;
-/** … and who has asked for one thing after the other for a while, and for nothing in the background. */
-export const SHARE_ONE_BY_ONE = 0.3;
-const ONE_BY_ONE_MS = 250;
+/** Share of a caller that asks for one thing at a time, and for nothing in the background. */
+export const SEQUENTIAL_SHARE = 0.3;
+const SEQUENTIAL_AFTER_MS = 250;
 /**
- * In the background nobody waits longer than so for what it has used: its reader would give up. Unless its tenant works
- * there with very many.
+ * Maximum wait of background work for its own use, as its reader would give up; not while the tenant's callers have
+ * less than `CROWDED_SHARE` each.
  */
-const LONGEST_WAIT_MS = 10_000;
-const VERY_MANY_EACH = 0.01;
+const MAX_BACKGROUND_WAIT_MS = 10_000;
+const CROWDED_SHARE = 0.01;
 
-/** One that has to wait for its turn. */
+/** Work that waits for its turn. */
 export interface Waiting {
   weight: number;
   since: number;
@@ -24,119 +24,122 @@ export interface Waiting {
   refuse: (error: Error) => void;
 }
 
-/** Who shares the time of the event loop with others (`FairScheduler`): what it does, and what it has used. */
+/** State of a caller in the `FairScheduler`: its running and waiting work, and the time it used. */
 export class CallerQuota {
   readonly isBackground: boolean;
   tenant: string;
   running = 0;
   waiting: Waiting[] = [];
-  /** Of its turns in the background. */
-  waitingAside = 0;
-  /** When it last asked for something that is not dear. */
-  cheapAt = Number.NEGATIVE_INFINITY;
-  /** When it last had more than one thing under way, or something in the background. */
-  crowdAt = Number.NEGATIVE_INFINITY;
-  /** What it may use, as all of its kind and tenant. */
-  #allowance: TenantQuota;
-  /** Time used and not yet forgotten, as of `#at`, when so much had been allowed to each of its kind. */
-  #debtMs = 0;
-  #at: number;
+  /** Number of its turns waiting in the background. */
+  waitingInBackground = 0;
+  /** When it last asked for inexpensive work. */
+  inexpensiveAt = Number.NEGATIVE_INFINITY;
+  /** When it last had several things under way, or one in the background. */
+  concurrentAt = Number.NEGATIVE_INFINITY;
+  /** Quota of its tenant, for background work or for the rest. */
+  #tenantQuota: TenantQuota;
+  /** Used time not yet drained at `#chargedAt`, and the time allowed to each caller by then. */
+  #usedMs = 0;
+  #chargedAt: number;
   #allowedMs = 0;
 
-  constructor(tenant: string, allowance: TenantQuota, { isBackground, now }: { isBackground: boolean; now: number }) {
+  constructor(tenant: string, tenantQuota: TenantQuota, { isBackground, now }: { isBackground: boolean; now: number }) {
     this.tenant = tenant;
-    this.#allowance = allowance;
+    this.#tenantQuota = tenantQuota;
     this.isBackground = isBackground;
-    this.#at = now;
+    this.#chargedAt = now;
   }
 
-  get allowance(): TenantQuota {
-    return this.#allowance;
+  get tenantQuota(): TenantQuota {
+    return this.#tenantQuota;
   }
 
-  /** When something was held against it last. */
-  get at(): number {
-    return this.#at;
+  /** When it was last charged. */
+  get chargedAt(): number {
+    return this.#chargedAt;
   }
 
   get isIdle(): boolean {
-    return this.running + this.waiting.length + this.waitingAside === 0;
+    return this.running + this.waiting.length + this.waitingInBackground === 0;
   }
 
-  /** Something of that weight begins to run. */
+  /** Starts work of that weight. */
   begin(weight: number, now: number): void {
     this.running += weight;
-    this.#allowance.servedAt.set(weight, now);
+    this.#tenantQuota.servedAt.set(weight, now);
   }
 
   /**
-   * Of two that wait and have used as much, below 0: it goes before the other. First whose tenant has begun nothing of
-   * that weight for longer, or many that wait for each of many tenants would all go before another's one; then who has
-   * waited longer.
+   * Compares two waiting callers that used as much; below 0: this one is first. Tenants that started nothing of that
+   * weight for longer go first, so that one waiting caller is not behind the many of other tenants; then the longer
+   * wait.
    */
   order(other: CallerQuota): number {
-    const [mine, its] = [this.waiting[0]!, other.waiting[0]!];
-    return this.#servedAt(mine.weight) - other.#servedAt(its.weight) || mine.since - its.since;
+    const [own, theirs] = [this.waiting[0]!, other.waiting[0]!];
+    return this.#servedAt(own.weight) - other.#servedAt(theirs.weight) || own.since - theirs.since;
   }
 
-  /** What is held against it. */
-  debt(now: number): number {
-    const passedMs = now - this.#at;
-    const allowedMs = this.#allowance.total(now) - this.#allowedMs;
-    const debt = this.#debtMs - Math.min(passedMs * this.#share(now), allowedMs);
-    const isLong = this.isBackground && passedMs >= LONGEST_WAIT_MS && this.#allowance.each > VERY_MANY_EACH;
-    return Math.max(0, isLong ? Math.min(debt, BURST_MS) : debt);
+  /** Used time not yet drained. */
+  used(now: number): number {
+    const passedMs = now - this.#chargedAt;
+    const allowedMs = this.#tenantQuota.allowedMs(now) - this.#allowedMs;
+    const used = this.#usedMs - Math.min(passedMs * this.#share(now), allowedMs);
+    const isCapped =
+      this.isBackground && passedMs >= MAX_BACKGROUND_WAIT_MS && this.#tenantQuota.callerShare > CROWDED_SHARE;
+    return Math.max(0, isCapped ? Math.min(used, BURST_MS) : used);
   }
 
-  /** How much of it is forgotten in a millisecond, as of now. */
-  rate(now: number): number {
-    return Math.min(this.#share(now), this.#allowance.each);
+  /** Used time drained per millisecond, as of now. */
+  drainRate(now: number): number {
+    return Math.min(this.#share(now), this.#tenantQuota.callerShare);
   }
 
-  /** Holds time against it; whether it has used more than its burst by that, and had not before. */
+  /** Charges time to it; returns whether that brought it over its burst. */
   charge(milliseconds: number, now: number): boolean {
-    const before = this.debt(now);
-    // What is no number would be held against it for ever.
-    this.#debtMs = Math.min(before + (Number.isNaN(milliseconds) ? 0 : milliseconds), MAX_DEBT_MS);
-    this.#at = now;
-    this.#allowedMs = this.#allowance.total(now);
-    return before <= BURST_MS && this.#debtMs > BURST_MS;
+    const before = this.used(now);
+    // NaN would never drain.
+    this.#usedMs = Math.min(before + (Number.isNaN(milliseconds) ? 0 : milliseconds), MAX_USED_MS);
+    this.#chargedAt = now;
+    this.#allowedMs = this.#tenantQuota.allowedMs(now);
+    return before <= BURST_MS && this.#usedMs > BURST_MS;
   }
 
-  /** Holds so much less against it. */
+  /** Refunds time. */
   forgive(milliseconds: number, now: number): void {
     this.charge(0, now);
-    this.#debtMs = Math.max(0, this.#debtMs - milliseconds);
+    this.#usedMs = Math.max(0, this.#usedMs - milliseconds);
   }
 
-  /** A user may come into a second workspace, or leave it. */
-  move(tenant: string, allowance: TenantQuota, now: number): void {
+  /** Moves it to another tenant: a user joined a second workspace, or left it. */
+  move(tenant: string, tenantQuota: TenantQuota, now: number): void {
     this.charge(0, now);
     this.tenant = tenant;
-    this.#allowance = allowance;
-    this.#allowedMs = allowance.total(now);
+    this.#tenantQuota = tenantQuota;
+    this.#allowedMs = tenantQuota.allowedMs(now);
   }
 
-  /** Whether it shares with the others who have used more than their burst and go on. */
-  shares(now: number): boolean {
-    return this.#debtMs > BURST_MS && this.isThere(now);
+  /** Whether it is over its burst and active. */
+  exceedsBurst(now: number): boolean {
+    return this.#usedMs > BURST_MS && this.isActive(now);
   }
 
-  /** Whether it asks, or did so lately. */
-  isThere(now: number): boolean {
-    return this.running > 0 || this.waiting.length > 0 || this.#at > now - PRESENT_MS;
+  /** Whether it has running or waiting work, or had recently. */
+  isActive(now: number): boolean {
+    return this.running > 0 || this.waiting.length > 0 || this.#chargedAt > now - ACTIVE_MS;
   }
 
   #servedAt(weight: number): number {
-    return this.#allowance.servedAt.get(weight) ?? 0;
+    return this.#tenantQuota.servedAt.get(weight) ?? 0;
   }
 
-  /** Of one that has no others of its kind beside it. */
+  /** Share of a caller that is alone. */
   #share(now: number): number {
     if (this.isBackground) return SHARE;
     const { waiting } = this;
-    const isCrowd =
-      this.waitingAside > 0 || waiting.length > 1 || (waiting.length > 0 && (this.running > 0 || waiting[0]!.patient));
-    return isCrowd || now - this.crowdAt <= ONE_BY_ONE_MS ? SHARE : SHARE_ONE_BY_ONE;
+    const isConcurrent =
+      this.waitingInBackground > 0 ||
+      waiting.length > 1 ||
+      (waiting.length > 0 && (this.running > 0 || waiting[0]!.patient));
+    return isConcurrent || now - this.concurrentAt <= SEQUENTIAL_AFTER_MS ? SHARE : SEQUENTIAL_SHARE;
   }
 }

@@ -1,18 +1,18 @@
-/** Who asks: the account that work is held against. */
+/** Account that work is charged to. */
 export interface Caller {
   /** Its token, or its address without one. */
   readonly tokenId: string;
-  /** To whom that belongs: a workspace, a user of several, or all who come without a token. */
+  /** Owner of that: a workspace, a user of several, or all callers without a token. */
   readonly tenant: string;
 }
 
-/** Whatever the server does by itself for all, and before it is known who asks. */
+/** Work of the server for all, and work before the caller is known. */
 export const NOBODY: Caller = { tokenId: '', tenant: '' };
 
-/** What the server does of its own accord. */
+/** Work of the server itself. */
 export const SERVER: Caller = { tokenId: 'server', tenant: 'server' };
 
-/** Who comes without a token, as known by its address: all of them are one tenant. */
-export function strangerAt(address: string): Caller {
+/** A caller without a token, known by its address; all such callers are one tenant. */
+export function anonymousAt(address: string): Caller {
   return { tokenId: address, tenant: 'strangers' };
 }

@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { NOBODY, type Caller } from './caller.ts';
 
-const parties = new AsyncLocalStorage<Caller>();
+const callers = new AsyncLocalStorage<Caller>();
 
-/** Runs `work`; in whatever line it waits, it is this party that does. */
+/** Runs `work`, and all that it starts, as this caller. */
 export function runAs<T>({ tokenId, tenant }: Caller, work: () => T): T {
-  // Nothing more of the party: what is begun here may remember it for long.
-  return parties.run({ tokenId, tenant }, work);
+  // Nothing else of the caller, as work started here may keep it for long.
+  return callers.run({ tokenId, tenant }, work);
 }
 
-/** For whom is worked here. */
+/** The caller whose work runs here. */
 export function currentCaller(): Caller {
-  return parties.getStore() ?? NOBODY;
+  return callers.getStore() ?? NOBODY;
 }

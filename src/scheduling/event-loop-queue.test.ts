@@ -7,8 +7,8 @@ const LONG_MS = 10;
 test('of works that wait for each other the next is of the tenant whose turn it is, and short ones go together', async () => {
   const turns = new EventLoopQueue(LONG_MS / 2);
   const order: string[] = [];
-  const work = (tenant: string, leadsToMs: number): Promise<unknown> =>
-    runAs({ tenant, tokenId: tenant }, () => turns.run(async () => order.push(currentCaller().tenant), leadsToMs));
+  const work = (tenant: string, followUpMs: number): Promise<unknown> =>
+    runAs({ tenant, tokenId: tenant }, () => turns.run(async () => order.push(currentCaller().tenant), followUpMs));
   const long = Array.from({ length: 5 }, () => work('long', LONG_MS));
   const short = Array.from({ length: 3 }, () => work('short', 0));
   await Promise.all([...long, ...short]);

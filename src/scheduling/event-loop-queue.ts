@@ -3,49 +3,48 @@ import { yieldToEventLoop } from './yield-to-event-loop.ts';
 import type { Caller } from './caller.ts';
 import { currentCaller } from './current-caller.ts';
 
-/** Others have their turn when such work has taken so long: 200,000 buckets of a calendar take 20 ms. */
-const GIVES_WAY_AFTER_MS = 20;
+/** Maximum time of such work before other work gets a turn. */
+const MAX_TURN_MS = 20;
 
-let lines = 0;
+let queues = 0;
 
 /**
- * Work that computes on the event loop, such as planning histories, or look-ups in SQLite, which are answered before the
- * loop turns: one after the other, and between them others have their turn, so that many do not hold up everybody. The
- * next is of the party whose turn it is: many short ones of one tenant go together.
+ * Queue of work that computes on the event loop, such as planning histories or reading SQLite: one after the other,
+ * with turns for other work in between. Tenants take turns; short work of one tenant runs together.
  */
 export class EventLoopQueue {
-  readonly #givesWayAfterMs: number;
-  /** As one that gives way it stands behind no tenant: who is next here is not known before. */
-  readonly #self: Caller = { tokenId: '', tenant: `turns ${(lines += 1)}` };
-  readonly #line = new RoundRobinQueue<() => void>();
+  readonly #maxTurnMs: number;
+  /** Yields as a tenant of its own, because the next caller is not known yet. */
+  readonly #yieldsAs: Caller = { tokenId: '', tenant: `turns ${(queues += 1)}` };
+  readonly #queue = new RoundRobinQueue<() => void>();
   #isBusy = false;
   #tookMs = 0;
 
-  constructor(givesWayAfterMs = GIVES_WAY_AFTER_MS) {
-    this.#givesWayAfterMs = givesWayAfterMs;
+  constructor(maxTurnMs = MAX_TURN_MS) {
+    this.#maxTurnMs = maxTurnMs;
   }
 
-  /** What `work` gives or throws; `leadsToMs`: so long takes what comes of it, at once. */
-  async run<T>(work: () => Promise<T>, leadsToMs = 0): Promise<T> {
-    if (this.#isBusy) await new Promise<void>((begin) => this.#line.add(currentCaller(), begin));
+  /** Runs `work` in its turn; `followUpMs`: time that its result costs at once. */
+  async run<T>(work: () => Promise<T>, followUpMs = 0): Promise<T> {
+    if (this.#isBusy) await new Promise<void>((start) => this.#queue.add(currentCaller(), start));
     this.#isBusy = true;
     const from = performance.now();
     try {
       return await work();
     } finally {
-      this.#tookMs += performance.now() - from + leadsToMs;
-      void this.#goOn();
+      this.#tookMs += performance.now() - from + followUpMs;
+      void this.#next();
     }
   }
 
-  async #goOn(): Promise<void> {
-    const isOver = this.#tookMs > this.#givesWayAfterMs;
-    if (isOver) {
-      await yieldToEventLoop(this.#self);
+  async #next(): Promise<void> {
+    const mustYield = this.#tookMs > this.#maxTurnMs;
+    if (mustYield) {
+      await yieldToEventLoop(this.#yieldsAs);
       this.#tookMs = 0;
     }
-    const begin = this.#line.take({ stays: !isOver });
-    if (begin === undefined) this.#isBusy = false;
-    else begin();
+    const start = this.#queue.take({ stays: !mustYield });
+    if (start === undefined) this.#isBusy = false;
+    else start();
   }
 }

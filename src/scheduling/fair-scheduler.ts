@@ -1,71 +1,71 @@
 import { AppError } from '../errors.ts';
-import { type TenantQuota, TenantQuotas, PRESENT_MS } from './tenant-quota.ts';
+import { type TenantQuota, TenantQuotas, ACTIVE_MS } from './tenant-quota.ts';
 import type { Caller } from './caller.ts';
 import { BackgroundLane } from './background-lane.ts';
 import { ActiveCallers } from './active-callers.ts';
 import type { BackgroundTurns, Turns } from './turns.ts';
 import { runAs } from './current-caller.ts';
-import { BURST_MS, SHARE, SHARE_ONE_BY_ONE, type Waiting, CallerQuota } from './caller-quota.ts';
+import { BURST_MS, SHARE, SEQUENTIAL_SHARE, type Waiting, CallerQuota } from './caller-quota.ts';
 
-/** Running at once, dear work counted as `DEAR_WEIGHT`: of all callers, and of one … */
+/** Maximum running overall and per caller; expensive work counts as `EXPENSIVE_WEIGHT`. */
 const MAX_RUNNING = 16;
 const MAX_RUNNING_EACH = 4;
-/** … and so much more for those who keep within their burst: they do not wait for what takes other tenants long … */
-const KEPT_FREE = 8;
-/** … and then for what is not dear, of tenants that have nothing else running. */
-const KEPT_FOR_FIRST = 8;
-const DEAR_WEIGHT = 4;
-/** Waiting for their turn: of all callers, and of one. */
+/** Places beyond that for callers within their burst, which do not wait for long work of other tenants. */
+const RESERVED_WITHIN_BURST = 8;
+/** Places beyond those for inexpensive work of tenants that have nothing running. */
+const RESERVED_FOR_FIRST = 8;
+const EXPENSIVE_WEIGHT = 4;
+/** Maximum waiting overall and per caller. */
 const MAX_WAITING = 2000;
 const MAX_WAITING_EACH = 200;
-/** … and of one in the background. */
+/** Maximum waiting background pieces per caller. */
 const MAX_PIECES_WAITING = 200;
-/** A page of fifty devices, before it is there, is held against who asks with half as much. */
-const LITTLE_MS = 40;
-/** How much of the time those get together who use more, as many as they are: a tenant has many tokens … */
+/** Used time from which a caller counts as heavy; below the burst, around which heavy callers stay. */
+const HEAVY_FROM_MS = 40;
+/** Share of the time of all callers over their burst together. */
 const SHARE_OF_ALL = 0.6;
-/** … and those who work in the background. */
+/** Share of the time of all background work together. */
 const SHARE_OF_BACKGROUND = 0.3;
-/** What is worked in the background counts so much more while its caller has used up its share otherwise. */
-const BESIDE_ITSELF = 2;
-/** What the database works for it, on other threads and processors, counts so much. */
-const PIECE_COUNTS = 0.25;
-/** Others may have left meanwhile. */
-const LOOK_AGAIN_MS = 50;
-const COUNT_AGAIN_MS = 5;
-/** Thousands may wait: looking for who is next takes one part in so many of the time. */
-const LOOKS_ONE_IN = 5;
+/** Factor on background time of a caller that is over its burst otherwise. */
+const BACKGROUND_FACTOR = 2;
+/** Factor on the time of its database pieces, which run on other threads and processors. */
+const PIECE_FACTOR = 0.25;
+/** Maximum time until the queue is looked at again: others may have left. */
+const RETRY_MS = 50;
+const RECOUNT_MS = 5;
+/** Rest between two passes over the queue, as a multiple of the last pass: thousands may wait. */
+const PUMP_REST_FACTOR = 5;
 
 interface Kind {
-  /** So much that nothing else of the caller runs beside it. */
-  dear?: boolean;
-  /** Its number is bounded elsewhere: it always waits. */
+  /** Nothing else of the caller runs beside it. */
+  expensive?: boolean;
+  /** Never refused; its number is bounded elsewhere. */
   patient?: boolean;
 }
 
 const BACKGROUND = 'background of ';
 
 /**
- * The time of the event loop, shared fairly between those who ask by GraphQL or move files (CONTRACT 7, shares): each
- * token, or each address without one, is a caller. Tenants share equally what those get who have used more than their
- * burst, and each divides its part among its tokens. Who has used more than its burst waits while anybody else is there,
- * the ingest endpoints included; alone, everybody has everything. A tenant has a burst, too, however many tokens it has.
+ * Shares the time of the event loop between callers of GraphQL and files (CONTRACT 7, shares). A caller is a token, or
+ * an address without one. A caller over its burst, or whose tenant is over its own, waits while others are active, the
+ * ingest endpoints included; alone, it has everything. Tenants share equally the time of those over their burst, and
+ * each divides its part among its tokens.
  */
 export class FairScheduler {
   readonly #now: () => number;
-  readonly #callers = new Map<string, CallerQuota>();
-  /** Those of them that wait. */
-  readonly #queues = new Set<CallerQuota>();
+  readonly #quotas = new Map<string, CallerQuota>();
+  /** Those with waiting work. */
+  readonly #queued = new Set<CallerQuota>();
   readonly #pieces = new BackgroundLane({ atOnce: 1, maxWaiting: MAX_PIECES_WAITING });
-  readonly #atBackground = new TenantQuotas(SHARE, SHARE_OF_BACKGROUND);
-  readonly #others = new TenantQuotas(SHARE_ONE_BY_ONE, SHARE_OF_ALL);
-  #countedUntil = Number.NEGATIVE_INFINITY;
+  readonly #backgroundQuotas = new TenantQuotas(SHARE, SHARE_OF_BACKGROUND);
+  readonly #foregroundQuotas = new TenantQuotas(SEQUENTIAL_SHARE, SHARE_OF_ALL);
+  #recountAt = Number.NEGATIVE_INFINITY;
   #running = 0;
   #waiting = 0;
   #sweepFrom = MAX_WAITING;
   #pumpFrom = Number.NEGATIVE_INFINITY;
-  #isBehind = false;
-  #othersAt = Number.NEGATIVE_INFINITY;
+  #isPumpDue = false;
+  #otherTrafficAt = Number.NEGATIVE_INFINITY;
   #timer: { timeout: NodeJS.Timeout; at: number } | null = null;
 
   /** `now`: milliseconds that never go back. */
@@ -73,255 +73,253 @@ export class FairScheduler {
     this.#now = now;
   }
 
-  /** Something else was asked of this process. */
-  noteOthers(): void {
-    this.#othersAt = this.#now();
+  /** Notes a request that is not scheduled here, such as recording. */
+  noteOtherTraffic(): void {
+    this.#otherTrafficAt = this.#now();
   }
 
-  /** Runs the work when it is the caller's turn. Throws OVERLOADED when too much waits already, and what `refuse` says. */
-  async run<T>(party: Caller, work: () => Promise<T>, { dear = false, patient = false }: Kind = {}): Promise<T> {
-    const caller = this.#callerOf(party);
-    const weight = dear ? DEAR_WEIGHT : 1;
-    if (!dear) caller.cheapAt = this.#now();
-    if (patient || caller.running > 0 || caller.waiting.length > 0) caller.crowdAt = this.#now();
-    if (!this.#isBehind && caller.waiting.length === 0 && this.#mayRun(caller, weight)) this.#start(caller, weight);
-    else await this.#turn(caller, weight, patient);
+  /** Runs the work at the caller's turn. Throws OVERLOADED when too much waits, and the error given to `refuse`. */
+  async run<T>(caller: Caller, work: () => Promise<T>, { expensive = false, patient = false }: Kind = {}): Promise<T> {
+    const quota = this.#quotaOf(caller);
+    const weight = expensive ? EXPENSIVE_WEIGHT : 1;
+    if (!expensive) quota.inexpensiveAt = this.#now();
+    if (patient || quota.running > 0 || quota.waiting.length > 0) quota.concurrentAt = this.#now();
+    if (!this.#isPumpDue && quota.waiting.length === 0 && this.#mayRun(quota, weight)) this.#start(quota, weight);
+    else await this.#enqueue(quota, weight, patient);
     try {
       return await work();
     } finally {
-      caller.running -= weight;
+      quota.running -= weight;
       this.#running -= weight;
       this.#pumpSoon();
     }
   }
 
-  /** Resolves when it is the caller's turn, which is over at once; throws what `run` throws. */
-  begin(party: Caller, kind: Kind = {}): Promise<void> {
-    return this.run(party, async () => {}, kind);
+  /** Resolves at the caller's turn, which then is over; throws what `run` throws. */
+  begin(caller: Caller, kind: Kind = {}): Promise<void> {
+    return this.run(caller, async () => {}, kind);
   }
 
-  /** Of a caller: for `next` what `begin` promises. */
-  turnsOf(party: Caller, kind: Kind): Turns {
-    return { next: () => this.begin(party, kind), spend: (milliseconds) => this.spend(party, milliseconds) };
+  /** Turns of a caller; `next` is `begin`. */
+  turnsOf(caller: Caller, kind: Kind): Turns {
+    return { next: () => this.begin(caller, kind), spend: (milliseconds) => this.spend(caller, milliseconds) };
   }
 
   /**
-   * Of what a caller has done in the background, its files and replays: together they are a caller of their own, so that
-   * what it asks does not wait for them, but both at once do not get it twice the share. A piece's look-ups are its own.
+   * Turns of a caller's background work, its files and replays, which share a quota of their own: its requests do not
+   * wait for them, but both at once get no double share. Look-ups within a piece are the caller's.
    */
-  backgroundOf(party: Caller): BackgroundTurns {
-    const { tokenId, tenant } = party;
+  backgroundOf(caller: Caller): BackgroundTurns {
+    const { tokenId, tenant } = caller;
     const background = { tokenId: BACKGROUND + tokenId, tenant };
-    const turns = this.turnsOf(background, { dear: true, patient: true });
+    const turns = this.turnsOf(background, { expensive: true, patient: true });
     const next = async (): Promise<void> => {
-      const caller = this.#callerOf(party);
-      caller.waitingAside += 1;
+      const quota = this.#quotaOf(caller);
+      quota.waitingInBackground += 1;
       try {
         await turns.next();
       } finally {
-        caller.waitingAside -= 1;
-        caller.crowdAt = this.#now();
+        quota.waitingInBackground -= 1;
+        quota.concurrentAt = this.#now();
       }
     };
-    const counts = (): number => (this.#debt(this.#callerOf(party)) > BURST_MS ? BESIDE_ITSELF : 1);
-    const spend = (milliseconds: number): void => turns.spend(milliseconds * counts());
+    const factor = (): number => (this.#used(this.#quotaOf(caller)) > BURST_MS ? BACKGROUND_FACTOR : 1);
+    const spend = (milliseconds: number): void => turns.spend(milliseconds * factor());
     const timed = async <T>(work: () => Promise<T>): Promise<T> => {
       const from = this.#now();
       try {
-        return await runAs(party, work);
+        return await runAs(caller, work);
       } finally {
-        spend((this.#now() - from) * PIECE_COUNTS);
+        spend((this.#now() - from) * PIECE_FACTOR);
       }
     };
     const piece = <T>(work: () => Promise<T>): Promise<T> =>
-      this.#othersAreThere(this.#callerOf(background), true)
-        ? this.#pieces.one(party, () => timed(work), next)
+      this.#hasOthers(this.#quotaOf(background), true)
+        ? this.#pieces.run(caller, () => timed(work), next)
         : timed(work);
     return { next, spend, piece };
   }
 
-  /** Refuses whoever has waited at least so long for its turn, except the patient. */
+  /** Refuses work that has waited at least this long, except patient work. */
   refuse(waitedMs: number, error: Error): void {
     const before = this.#now() - waitedMs;
     const isRefused = ({ since, patient }: Waiting): boolean => !patient && since <= before;
-    for (const caller of this.#queues) {
-      const refused = caller.waiting.filter(isRefused);
+    for (const quota of this.#queued) {
+      const refused = quota.waiting.filter(isRefused);
       if (refused.length === 0) continue;
-      caller.waiting = caller.waiting.filter((waiting) => !isRefused(waiting));
-      if (caller.waiting.length === 0) this.#queues.delete(caller);
+      quota.waiting = quota.waiting.filter((waiting) => !isRefused(waiting));
+      if (quota.waiting.length === 0) this.#queued.delete(quota);
       this.#waiting -= refused.length;
       for (const waiting of refused) waiting.refuse(error);
     }
   }
 
-  /** Holds time that was used against the caller. */
-  spend(party: Caller, milliseconds: number): void {
-    this.#charge(this.#callerOf(party), milliseconds);
+  /** Charges used time to the caller. */
+  spend(caller: Caller, milliseconds: number): void {
+    this.#charge(this.#quotaOf(caller), milliseconds);
   }
 
-  /** Whether it uses much beside others: who uses its whole share is always about to have used its burst. */
-  usesMuch(party: Caller): boolean {
-    const caller = this.#callerOf(party);
-    return this.#debt(caller) > LITTLE_MS && this.#othersAreThere(caller, true);
+  /** Whether the caller uses much while others are active. */
+  usesMuch(caller: Caller): boolean {
+    const quota = this.#quotaOf(caller);
+    return this.#used(quota) > HEAVY_FROM_MS && this.#hasOthers(quota, true);
   }
 
-  #charge(caller: CallerQuota, milliseconds: number): void {
-    this.#count();
-    const before = this.#burst(caller);
-    // One more who shares with the others, from now on.
-    if (caller.charge(milliseconds, this.#now())) this.#countedUntil = Number.NEGATIVE_INFINITY;
-    // What goes beyond its burst it owes itself, and no other token of its tenant.
-    caller.allowance.charge(this.#burst(caller) - before, this.#now());
+  #charge(quota: CallerQuota, milliseconds: number): void {
+    this.#recount();
+    const before = this.#usedOfBurst(quota);
+    // One more caller is over its burst.
+    if (quota.charge(milliseconds, this.#now())) this.#recountAt = Number.NEGATIVE_INFINITY;
+    // Time beyond its burst is charged to the caller alone, not to the tenant's other tokens.
+    quota.tenantQuota.charge(this.#usedOfBurst(quota) - before, this.#now());
   }
 
-  #callerOf({ tokenId, tenant }: Caller): CallerQuota {
-    const known = this.#callers.get(tokenId);
+  #quotaOf({ tokenId, tenant }: Caller): CallerQuota {
+    const known = this.#quotas.get(tokenId);
     if (known !== undefined && known.tenant === tenant) return known;
     const isBackground = tokenId.startsWith(BACKGROUND);
-    const allowance = (isBackground ? this.#atBackground : this.#others).of(tenant);
+    const tenantQuota = (isBackground ? this.#backgroundQuotas : this.#foregroundQuotas).of(tenant);
     const now = this.#now();
     if (known !== undefined) {
-      known.move(tenant, allowance, now);
+      known.move(tenant, tenantQuota, now);
       return known;
     }
-    if (this.#callers.size >= this.#sweepFrom) this.#sweep();
-    const caller = new CallerQuota(tenant, allowance, { isBackground, now });
-    this.#callers.set(tokenId, caller);
-    return caller;
+    if (this.#quotas.size >= this.#sweepFrom) this.#sweep();
+    const quota = new CallerQuota(tenant, tenantQuota, { isBackground, now });
+    this.#quotas.set(tokenId, quota);
+    return quota;
   }
 
   #sweep(): void {
-    for (const [name, caller] of this.#callers)
-      if (caller.isIdle && this.#debt(caller) === 0) this.#callers.delete(name);
-    const used = new Set([...this.#callers.values()].map(({ allowance }) => allowance));
-    for (const allowances of [this.#atBackground, this.#others]) allowances.keep(used);
-    // Where thousands are left, not with each that is new.
-    this.#sweepFrom = Math.max(MAX_WAITING, this.#callers.size * 2);
+    for (const [name, quota] of this.#quotas) if (quota.isIdle && this.#used(quota) === 0) this.#quotas.delete(name);
+    const used = new Set([...this.#quotas.values()].map(({ tenantQuota }) => tenantQuota));
+    for (const quotasOfTenants of [this.#backgroundQuotas, this.#foregroundQuotas]) quotasOfTenants.keep(used);
+    // With thousands of callers, do not sweep for each new one.
+    this.#sweepFrom = Math.max(MAX_WAITING, this.#quotas.size * 2);
   }
 
-  #turn(caller: CallerQuota, weight: number, patient: boolean): Promise<void> {
-    if (!patient && (this.#waiting >= MAX_WAITING || caller.waiting.length >= MAX_WAITING_EACH))
+  #enqueue(quota: CallerQuota, weight: number, patient: boolean): Promise<void> {
+    if (!patient && (this.#waiting >= MAX_WAITING || quota.waiting.length >= MAX_WAITING_EACH))
       throw new AppError('OVERLOADED', 'Too many operations of this token are waiting; send fewer at once.');
     this.#waiting += 1;
     return new Promise((start, refuse) => {
-      caller.waiting.push({ weight, since: this.#now(), patient, start, refuse });
-      this.#queues.add(caller);
+      quota.waiting.push({ weight, since: this.#now(), patient, start, refuse });
+      this.#queued.add(quota);
       this.#pumpSoon();
     });
   }
 
-  #start(caller: CallerQuota, weight: number): void {
-    caller.begin(weight, this.#now());
+  #start(quota: CallerQuota, weight: number): void {
+    quota.begin(weight, this.#now());
     this.#running += weight;
   }
 
-  /** `present`: asked for only if it matters, as it looks at every caller. */
-  #mayRun(caller: CallerQuota, weight: number, present = () => this.#present()): boolean {
-    if (caller.running + weight > MAX_RUNNING_EACH) return false;
-    const isWithinBurst = this.#isWithinBurst(caller);
+  /** `active`: looks at every caller, so it is called only if it matters. */
+  #mayRun(quota: CallerQuota, weight: number, active = () => this.#activeCallers()): boolean {
+    if (quota.running + weight > MAX_RUNNING_EACH) return false;
+    const isWithinBurst = this.#isWithinBurst(quota);
     if (this.#running + weight > MAX_RUNNING) {
-      // No tenant takes more than it leaves; what is dear needs one place, too, as it may be that several are never free.
-      const free = MAX_RUNNING + KEPT_FREE - this.#running;
-      if (!isWithinBurst || free + (weight === 1 ? KEPT_FOR_FIRST : 0) <= 0) return false;
-      if (present().runningOf(caller) >= Math.max(1, free)) return false;
+      // A tenant takes at most what it leaves. Expensive work also needs one place only, as several may never be free.
+      const free = MAX_RUNNING + RESERVED_WITHIN_BURST - this.#running;
+      if (!isWithinBurst || free + (weight === 1 ? RESERVED_FOR_FIRST : 0) <= 0) return false;
+      if (active().runningOf(quota) >= Math.max(1, free)) return false;
     }
-    return isWithinBurst || !this.#othersAreThere(caller, weight === DEAR_WEIGHT, present);
+    return isWithinBurst || !this.#hasOthers(quota, weight === EXPENSIVE_WEIGHT, active);
   }
 
-  /** Whether it, and its tenant with all its tokens, has used so little that it waits for nobody. */
-  #isWithinBurst(caller: CallerQuota): boolean {
-    if (this.#debt(caller) > BURST_MS) return false;
-    return caller.isBackground || !caller.allowance.isOver(this.#now());
+  /** Whether the caller, and its tenant over all tokens, is within its burst. */
+  #isWithinBurst(quota: CallerQuota): boolean {
+    if (this.#used(quota) > BURST_MS) return false;
+    return quota.isBackground || !quota.tenantQuota.exceedsBurst(this.#now());
   }
 
-  /** So much of its burst it has used. */
-  #burst(caller: CallerQuota): number {
-    return Math.min(BURST_MS, caller.debt(this.#now()));
+  /** Part of the caller's burst that is used. */
+  #usedOfBurst(quota: CallerQuota): number {
+    return Math.min(BURST_MS, quota.used(this.#now()));
   }
 
-  #debt(caller: CallerQuota): number {
-    this.#count();
-    return caller.debt(this.#now());
+  #used(quota: CallerQuota): number {
+    this.#recount();
+    return quota.used(this.#now());
   }
 
-  /** Now and then: how many tenants have used more than their burst and go on, and with how many callers each. */
-  #count(): void {
+  /** Recounts the tenants and callers over their burst from time to time. */
+  #recount(): void {
     const now = this.#now();
-    if (now < this.#countedUntil) return;
-    this.#countedUntil = now + COUNT_AGAIN_MS;
-    const atBackground: CallerQuota[] = [];
-    const others: CallerQuota[] = [];
-    const there: CallerQuota[] = [];
-    for (const caller of this.#callers.values()) {
-      if (!caller.isThere(now)) continue;
-      if (!caller.isBackground) there.push(caller);
-      if (caller.shares(now)) (caller.isBackground ? atBackground : others).push(caller);
+    if (now < this.#recountAt) return;
+    this.#recountAt = now + RECOUNT_MS;
+    const background: CallerQuota[] = [];
+    const foreground: CallerQuota[] = [];
+    const active: CallerQuota[] = [];
+    for (const quota of this.#quotas.values()) {
+      if (!quota.isActive(now)) continue;
+      if (!quota.isBackground) active.push(quota);
+      if (quota.exceedsBurst(now)) (quota.isBackground ? background : foreground).push(quota);
     }
-    const allowanceOf = ({ allowance }: CallerQuota): TenantQuota => allowance;
-    this.#atBackground.share(atBackground.map(allowanceOf), now);
-    this.#others.note(there.map(allowanceOf));
-    this.#others.share(others.map(allowanceOf), now);
-    this.#divide(others, now);
+    const tenantQuotaOf = ({ tenantQuota }: CallerQuota): TenantQuota => tenantQuota;
+    this.#backgroundQuotas.divide(background.map(tenantQuotaOf), now);
+    this.#foregroundQuotas.setActive(active.map(tenantQuotaOf));
+    this.#foregroundQuotas.divide(foreground.map(tenantQuotaOf), now);
+    this.#giveIdleTime(foreground, now);
   }
 
   /**
-   * What nobody else wants is theirs who have used more than their burst, to each by its share: as if so much time had gone
-   * by that the first of them has its burst again. Who has used more than that one waits for it; who has asked for
-   * nothing but dear work waits for all others, and has none of it while they are there.
+   * Gives idle time to the callers over their burst, by their shares, until the first is within its burst again.
+   * Callers of only expensive work get none while others are among them.
    */
-  #divide(all: readonly CallerQuota[], now: number): void {
-    const tenants = this.#others.over(now);
-    if (all.length + tenants.length === 0 || this.#othersAreThere(null, false)) return;
-    const cheap = all.filter(({ cheapAt }) => cheapAt > now - PRESENT_MS);
-    const callers = cheap.length > 0 ? cheap : all;
+  #giveIdleTime(all: readonly CallerQuota[], now: number): void {
+    const tenants = this.#foregroundQuotas.overBurst(now);
+    if (all.length + tenants.length === 0 || this.#hasOthers(null, false)) return;
+    const inexpensive = all.filter(({ inexpensiveAt }) => inexpensiveAt > now - ACTIVE_MS);
+    const quotas = inexpensive.length > 0 ? inexpensive : all;
     const leastMs = Math.min(
-      ...callers.map((caller) => caller.debt(now) / caller.rate(now)),
-      ...tenants.map((tenant) => tenant.debt(now) / tenant.rate),
+      ...quotas.map((quota) => quota.used(now) / quota.drainRate(now)),
+      ...tenants.map((tenant) => tenant.used(now) / tenant.drainRate),
     );
-    for (const caller of callers) caller.forgive(leastMs * caller.rate(now), now);
-    for (const tenant of tenants) tenant.charge(-leastMs * tenant.rate, now);
+    for (const quota of quotas) quota.forgive(leastMs * quota.drainRate(now), now);
+    for (const tenant of tenants) tenant.charge(-leastMs * tenant.drainRate, now);
   }
 
-  #present(): ActiveCallers<CallerQuota> {
-    return new ActiveCallers(this.#callers.values(), this.#now() - PRESENT_MS, (caller) => this.#isWithinBurst(caller));
+  #activeCallers(): ActiveCallers<CallerQuota> {
+    return new ActiveCallers(this.#quotas.values(), this.#now() - ACTIVE_MS, (quota) => this.#isWithinBurst(quota));
   }
 
-  /** Ingest, or a caller (but this one) who keeps within its share; for dear work also whoever asks for anything that is not. */
-  #othersAreThere(self: CallerQuota | null, dear: boolean, present = () => this.#present()): boolean {
-    return this.#othersAt > this.#now() - PRESENT_MS || present().othersAreThere(self, dear);
+  /** Whether there is other traffic, a caller within its burst, or for expensive work one of inexpensive work. */
+  #hasOthers(self: CallerQuota | null, expensive: boolean, active = () => this.#activeCallers()): boolean {
+    return this.#otherTrafficAt > this.#now() - ACTIVE_MS || active().hasOthers(self, expensive);
   }
 
-  /** While anything runs, not before the looks have rested: until then nobody who comes goes before those who wait. */
+  /** While work runs, waits for the rest between passes; until then new work is queued. */
   #pumpSoon(): void {
     if (this.#waiting === 0) return;
     const restMs = this.#pumpFrom - this.#now();
-    this.#isBehind = this.#running > 0 && restMs > 0;
-    if (this.#isBehind) this.#pumpIn(restMs);
+    this.#isPumpDue = this.#running > 0 && restMs > 0;
+    if (this.#isPumpDue) this.#pumpIn(restMs);
     else this.#pump();
   }
 
-  /** Whoever has used least goes first, of several such as `CallerQuota.order` says. Of thousands who wait each is looked at once. */
+  /** Starts waiting work in the order of used time, then of `CallerQuota.order`, looking at each caller once. */
   #pump(): void {
-    this.#isBehind = false;
+    this.#isPumpDue = false;
     const began = this.#now();
-    const queues = [...this.#queues];
-    const debts = new Map(queues.map((caller) => [caller, this.#debt(caller)]));
-    let present: ActiveCallers<CallerQuota> | null = null;
-    for (const caller of queues.toSorted((a, b) => debts.get(a)! - debts.get(b)! || a.order(b))) {
-      for (let next = caller.waiting[0]; next !== undefined; next = caller.waiting[0]) {
-        if (!this.#mayRun(caller, next.weight, () => (present ??= this.#present()))) break;
-        // Forgiven by the share that it had while it waited.
-        this.#charge(caller, 0);
-        caller.waiting.shift();
+    const queued = [...this.#queued];
+    const used = new Map(queued.map((quota) => [quota, this.#used(quota)]));
+    let active: ActiveCallers<CallerQuota> | null = null;
+    for (const quota of queued.toSorted((a, b) => used.get(a)! - used.get(b)! || a.order(b))) {
+      for (let next = quota.waiting[0]; next !== undefined; next = quota.waiting[0]) {
+        if (!this.#mayRun(quota, next.weight, () => (active ??= this.#activeCallers()))) break;
+        // Drains by the share that it had while it waited.
+        this.#charge(quota, 0);
+        quota.waiting.shift();
         this.#waiting -= 1;
-        this.#start(caller, next.weight);
-        present = null;
+        this.#start(quota, next.weight);
+        active = null;
         next.start();
       }
-      if (caller.waiting.length === 0) this.#queues.delete(caller);
+      if (quota.waiting.length === 0) this.#queued.delete(quota);
     }
-    this.#pumpFrom = began + (this.#now() - began) * LOOKS_ONE_IN;
-    if (this.#waiting > 0) this.#pumpIn(Math.min(LOOK_AGAIN_MS, Math.max(1, this.#soonestMs(queues))));
+    this.#pumpFrom = began + (this.#now() - began) * PUMP_REST_FACTOR;
+    if (this.#waiting > 0) this.#pumpIn(Math.min(RETRY_MS, Math.max(1, this.#nextStartMs(queued))));
   }
 
   #pumpIn(ms: number): void {
@@ -335,14 +333,14 @@ export class FairScheduler {
     this.#timer = { timeout, at };
   }
 
-  /** When the first of those who wait has been forgiven enough. */
-  #soonestMs(queues: readonly CallerQuota[]): number {
-    let soonest = LOOK_AGAIN_MS;
+  /** Milliseconds until the first waiting caller has drained enough. */
+  #nextStartMs(queued: readonly CallerQuota[]): number {
+    let soonest = RETRY_MS;
     const now = this.#now();
-    for (const caller of queues) {
-      if (caller.waiting.length === 0 || caller.running > 0) continue;
-      const own = (this.#debt(caller) - BURST_MS) / caller.rate(now);
-      soonest = Math.min(soonest, caller.isBackground ? own : Math.max(own, caller.allowance.overForMs(now)));
+    for (const quota of queued) {
+      if (quota.waiting.length === 0 || quota.running > 0) continue;
+      const own = (this.#used(quota) - BURST_MS) / quota.drainRate(now);
+      soonest = Math.min(soonest, quota.isBackground ? own : Math.max(own, quota.tenantQuota.msUntilWithinBurst(now)));
     }
     return Math.ceil(soonest);
   }

@@ -2,54 +2,52 @@ import { RoundRobinQueue } from './round-robin-queue.ts';
 import type { Caller } from './caller.ts';
 
 interface Running {
-  party: Caller;
-  isLong: boolean;
+  caller: Caller;
+  isSlow: boolean;
 }
 
-/** Ends it, once; `inVain`: it came to nothing, which is no sign that anything goes on. */
-export type End = (outcome?: { inVain: boolean }) => void;
+/** Ends the work, once; `failed`: it achieved nothing, so it is no sign of progress. */
+export type End = (outcome?: { failed: boolean }) => void;
 
 interface Waiting {
-  begin: () => void;
-  /** It has begun, or was refused. */
-  isOver: boolean;
+  start: () => void;
+  /** It has started or was refused. */
+  isSettled: boolean;
 }
 
-interface Manner {
-  /** What takes longer leaves its room to other tenants, so that nobody waits for it for long. */
-  longMs?: number;
-  /** Who has waited so long while nothing has ended begins, whatever runs: all would wait for their time-outs in turn. */
-  stillMs?: number;
-  /** What who has waited that long is told instead. */
-  refusal?: () => Error;
+interface FairSemaphoreOptions {
+  /** Work that runs longer no longer takes up capacity. */
+  slowAfterMs?: number;
+  /** Work that has waited this long, with none ending meanwhile, starts beyond the capacity. */
+  stalledMs?: number;
+  /** Error that refuses stalled work instead of starting it. */
+  stalledError?: () => Error;
 }
 
 /**
- * So many works at a time, unless they take long; of one tenant one fewer, and of one token two. Of those that wait the
- * next is of the tenant that has fewest running, and of its token that has fewest, and among equals in turns: whoever asks
- * for one thing does not wait for the many things that others ask for. Work that waits for nothing but a processor waits
- * however long others take.
+ * Limits work that runs at once, slow work not counted; a tenant has one place fewer than all, a token two. The next to
+ * start belongs to the tenant with fewest running, within it to the token with fewest; equals take turns.
  */
 export class FairSemaphore {
-  readonly #most: number;
-  readonly #mostOfTenant: number;
-  readonly #mostOfToken: number;
-  readonly #manner: Manner;
+  readonly #max: number;
+  readonly #maxPerTenant: number;
+  readonly #maxPerToken: number;
+  readonly #options: FairSemaphoreOptions;
   readonly #running = new Set<Running>();
   readonly #waiting = new RoundRobinQueue<Waiting>();
-  /** When something ended last. */
-  #aliveAt = 0;
+  /** When work last ended. */
+  #progressAt = 0;
 
-  constructor(most: number, manner: Manner = {}) {
-    this.#most = most;
-    this.#manner = manner;
-    this.#mostOfTenant = Math.max(1, most - 1);
-    this.#mostOfToken = Math.max(1, most - 2);
+  constructor(max: number, options: FairSemaphoreOptions = {}) {
+    this.#max = max;
+    this.#options = options;
+    this.#maxPerTenant = Math.max(1, max - 1);
+    this.#maxPerToken = Math.max(1, max - 2);
   }
 
-  /** What `work` gives, begun when there is room for it. */
-  async use<T>(party: Caller, work: () => Promise<T>): Promise<T> {
-    const taken = this.take(party);
+  /** Runs `work` when there is capacity and returns its result. */
+  async use<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    const taken = this.take(caller);
     const end = taken instanceof Promise ? await taken : taken;
     try {
       return await work();
@@ -58,89 +56,89 @@ export class FairSemaphore {
     }
   }
 
-  /** What ends it, when there is room. */
-  take(party: Caller): End | Promise<End> {
-    const running = { party, isLong: false };
-    if (!this.#hasRoom(party)) return this.#turn(running).then(() => this.#end(running));
+  /** Returns the function that ends the work, once there is capacity. */
+  take(caller: Caller): End | Promise<End> {
+    const running = { caller, isSlow: false };
+    if (!this.#mayStart(caller)) return this.#enqueue(running).then(() => this.#end(running));
     this.#running.add(running);
     return this.#end(running);
   }
 
   #end(running: Running): End {
-    const { longMs } = this.#manner;
-    const timer = longMs === undefined ? undefined : setTimeout(() => this.#isLong(running), longMs);
-    return ({ inVain } = { inVain: false }) => {
+    const { slowAfterMs } = this.#options;
+    const timer = slowAfterMs === undefined ? undefined : setTimeout(() => this.#markSlow(running), slowAfterMs);
+    return ({ failed } = { failed: false }) => {
       clearTimeout(timer);
       if (!this.#running.delete(running)) return;
-      if (!inVain) this.#aliveAt = performance.now();
+      if (!failed) this.#progressAt = performance.now();
       this.#startNext();
     };
   }
 
-  #turn(running: Running): Promise<void> {
-    const { stillMs, refusal } = this.#manner;
+  #enqueue(running: Running): Promise<void> {
+    const { stalledMs, stalledError } = this.#options;
     const since = performance.now();
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
       const waiting = {
-        isOver: false,
-        begin: (): void => {
-          waiting.isOver = true;
+        isSettled: false,
+        start: (): void => {
+          waiting.isSettled = true;
           clearTimeout(timer);
-          // At once: who comes before it goes on would take its place.
+          // Counts at once, or a later caller would take the place.
           this.#running.add(running);
           resolve();
         },
       };
-      this.#waiting.add(running.party, waiting);
-      if (stillMs === undefined) return;
-      const look = (): void => {
-        const leftMs = Math.max(since, this.#aliveAt) + stillMs - performance.now();
-        if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs));
-        else if (refusal === undefined) waiting.begin();
+      this.#waiting.add(running.caller, waiting);
+      if (stalledMs === undefined) return;
+      const check = (): void => {
+        const leftMs = Math.max(since, this.#progressAt) + stalledMs - performance.now();
+        if (leftMs > 0) timer = setTimeout(check, Math.ceil(leftMs));
+        else if (stalledError === undefined) waiting.start();
         else {
-          waiting.isOver = true;
-          reject(refusal());
+          waiting.isSettled = true;
+          reject(stalledError());
         }
       };
-      look();
+      check();
     });
   }
 
-  /** It counts for its tenant and token alone. */
-  #isLong(running: Running): void {
-    running.isLong = true;
+  /** Stops counting the work against the capacity; it still counts for its tenant and token. */
+  #markSlow(running: Running): void {
+    running.isSlow = true;
     this.#startNext();
   }
 
-  #hasRoom({ tokenId, tenant }: Caller): boolean {
-    return this.#isRoom() && this.#ofTenant(tenant) < Infinity && this.#ofToken(tokenId) < Infinity;
+  #mayStart({ tokenId, tenant }: Caller): boolean {
+    return this.#hasCapacity() && this.#tenantRunning(tenant) < Infinity && this.#tokenRunning(tokenId) < Infinity;
   }
 
   #startNext(): void {
-    while (this.#isRoom()) {
-      const next = this.#waiting.takeLeast(this.#ofTenant, this.#ofToken);
+    while (this.#hasCapacity()) {
+      const next = this.#waiting.takeLeast(this.#tenantRunning, this.#tokenRunning);
       if (next === undefined) return;
-      if (!next.isOver) next.begin();
+      if (!next.isSettled) next.start();
     }
   }
 
-  #isRoom(): boolean {
+  #hasCapacity(): boolean {
     let all = 0;
-    for (const { isLong } of this.#running) if (!isLong) all += 1;
-    return all < this.#most;
+    for (const { isSlow } of this.#running) if (!isSlow) all += 1;
+    return all < this.#max;
   }
 
-  /** How many it has running; Infinity: as many as it may. */
-  readonly #ofTenant = (name: string): number => {
+  /** Number running; Infinity if it may start no more. */
+  readonly #tenantRunning = (name: string): number => {
     let count = 0;
-    for (const { party } of this.#running) if (party.tenant === name) count += 1;
-    return count < this.#mostOfTenant ? count : Infinity;
+    for (const { caller } of this.#running) if (caller.tenant === name) count += 1;
+    return count < this.#maxPerTenant ? count : Infinity;
   };
 
-  readonly #ofToken = (id: string): number => {
+  readonly #tokenRunning = (id: string): number => {
     let count = 0;
-    for (const { party } of this.#running) if (party.tokenId === id) count += 1;
-    return count < this.#mostOfToken ? count : Infinity;
+    for (const { caller } of this.#running) if (caller.tokenId === id) count += 1;
+    return count < this.#maxPerToken ? count : Infinity;
   };
 }

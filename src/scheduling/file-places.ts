@@ -1,41 +1,41 @@
 import { AppError } from '../errors.ts';
 import type { Caller } from './caller.ts';
 
-/** Each holds pages in memory, and for as long as its other side likes. */
-const MOST = 16;
-/** What a tenant has is at most so many times what it leaves free: three quarters, if it is alone; of a token once, half. */
+/** Places for files on this node; each holds pages in memory for as long as the client likes. */
+const CAPACITY = 16;
+/** Maximum places of a tenant as a multiple of the free ones; of a token once. */
 const TIMES_FREE = 3;
-/** A tenant that has none gets one also beyond those, up to so many altogether. */
-const MOST_IN_ALL = 64;
+/** Maximum places overall, for tenants that have none: each gets its first. */
+const MAX_TAKEN = 64;
 
-/** Files that are under way on this node in one direction: so many, of which whoever comes later finds some free. */
+/** Limits the files under way on this node in one direction, so that later tenants find some free. */
 export class FilePlaces {
   readonly #what: string;
   readonly #taken: Caller[] = [];
 
-  /** `what`: as an error calls them. */
+  /** `what`: name of the files in an error. */
   constructor(what: string) {
     this.#what = what;
   }
 
-  /** Throws OVERLOADED when there is none for the party. */
+  /** Throws OVERLOADED when no place is free for the caller. */
   require({ tokenId, tenant }: Caller): void {
-    const free = MOST - this.#taken.length;
-    const ofToken = this.#taken.filter((other) => other.tokenId === tokenId).length;
-    const ofTenant = this.#taken.filter((other) => other.tenant === tenant).length;
-    if (ofToken < free && ofTenant < TIMES_FREE * free) return;
-    if (ofTenant === 0 && this.#taken.length < MOST_IN_ALL) return;
+    const free = CAPACITY - this.#taken.length;
+    const takenByToken = this.#taken.filter((other) => other.tokenId === tokenId).length;
+    const takenByTenant = this.#taken.filter((other) => other.tenant === tenant).length;
+    if (takenByToken < free && takenByTenant < TIMES_FREE * free) return;
+    if (takenByTenant === 0 && this.#taken.length < MAX_TAKEN) return;
     throw new AppError('OVERLOADED', `${this.#taken.length} ${this.#what} are under way. Try again in a moment.`, {
       details: { retryAfterSeconds: 5 },
     });
   }
 
-  /** The party has one more, until it gives it back. */
-  take(party: Caller): void {
-    this.#taken.push(party);
+  /** Takes a place for the caller until it is released. */
+  take(caller: Caller): void {
+    this.#taken.push(caller);
   }
 
-  giveBack(party: Caller): void {
-    this.#taken.splice(this.#taken.indexOf(party), 1);
+  release(caller: Caller): void {
+    this.#taken.splice(this.#taken.indexOf(caller), 1);
   }
 }

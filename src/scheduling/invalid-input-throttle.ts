@@ -1,73 +1,71 @@
 import { PenaltyBucket } from './penalty-bucket.ts';
 import { ActiveTenants } from './active-tenants.ts';
 
-/** In bytes: some values of one device, which nobody waits with. */
-const LITTLE = 1_024;
-/** To read what is refused, and to say why of each entry: of ten thousand the answer has a megabyte. */
+/** Maximum body size that is never throttled: some values of one device. */
+const FREE_BYTES = 1_024;
+/** Cost of reading a refused body, and of writing why each entry was refused. */
 const BYTES_PER_MS = 16_384;
 const ENTRIES_PER_MS = 800;
 const BURST_MS = 300;
 
-/** A body that was sent: to whom, and by which token or to which product's webhook. */
-interface Sent {
+/** A received body, with its tenant and its token or the product of its webhook. */
+interface Body {
   tenant: string;
   source: string;
   bytes: number;
-  /** So many entries it has at most that may be refused each. */
-  mostEntries?: number;
-  /** Whether nobody waits for the answer any more. */
-  isGone?: () => boolean;
+  /** Maximum entries that may be refused one by one. */
+  maxEntries?: number;
+  /** Whether the sender no longer waits for the answer. */
+  isAbandoned?: () => boolean;
 }
 
-/** What was sent in vain: a part of the bytes, from 0 to 1, and entries, each of which was told why. */
-export interface InVain {
+/** Refused share of a body: a part of its bytes from 0 to 1, and entries that were each explained. */
+export interface Wasted {
   part: number;
   entries: number;
 }
 
 /**
- * What devices and platforms send and the server refuses: it has to be read, and is worth nothing. Who sends much of it
- * waits while other tenants send (CONTRACT 7, shares); what is stored is not held against anybody, once it is, nor what
- * usually comes with it (`unexplainedPart`). Who knows nothing but a webhook's address does not stand in the way of the
- * other devices of its workspace (`PenaltyBucket`).
+ * Throttles tenants whose bodies are mostly refused: such a tenant waits while others send (CONTRACT 7, shares). Stored
+ * values, and what usually comes with them (`unexplainedPart`), cost nothing. A sender that knows only a webhook's
+ * address does not delay the other devices of its workspace (`PenaltyBucket`).
  */
 export class InvalidInputThrottle {
-  readonly #senders: ActiveTenants;
-  readonly #held: PenaltyBucket;
+  readonly #active: ActiveTenants;
+  readonly #penalties: PenaltyBucket;
 
-  constructor(senders: ActiveTenants = new ActiveTenants()) {
-    this.#senders = senders;
-    this.#held = new PenaltyBucket(senders, {
+  constructor(active: ActiveTenants = new ActiveTenants()) {
+    this.#active = active;
+    this.#penalties = new PenaltyBucket(active, {
       burstMs: BURST_MS,
-      tooMuch:
+      refusal:
         'Most of what this workspace sends is refused, and waits while others send. Look at the answers, send less.',
     });
   }
 
   /**
-   * What `work` on a body of the tenant gives, begun when it may be; what was in vain of it is held against the tenant,
-   * all when it fails. Throws what `work` throws, and OVERLOADED when too many of a tenant wait whose bodies are mostly
-   * refused.
+   * Runs `work` on a body when it may start and returns its result; charges the tenant for the refused part, or for all
+   * of it if `work` fails. Throws what `work` throws, and OVERLOADED when too many such bodies of the tenant wait.
    */
-  watch<T>(
-    { tenant, source, bytes, mostEntries = 0, isGone }: Sent,
+  run<T>(
+    { tenant, source, bytes, maxEntries = 0, isAbandoned }: Body,
     work: () => Promise<T>,
-    inVain: (result: T) => InVain,
+    wastedOf: (result: T) => Wasted,
   ): Promise<T> {
-    if (bytes <= LITTLE) return this.#senders.meanwhile(tenant, work);
-    const ms = costOf(bytes, { part: 1, entries: mostEntries });
-    return this.#senders.meanwhile(tenant, () =>
-      this.#held.run({ tenant, source, ms, isGone }, work, (result) => costOf(bytes, inVain(result))),
+    if (bytes <= FREE_BYTES) return this.#active.during(tenant, work);
+    const ms = costOf(bytes, { part: 1, entries: maxEntries });
+    return this.#active.during(tenant, () =>
+      this.#penalties.run({ tenant, source, ms, isAbandoned }, work, (result) => costOf(bytes, wastedOf(result))),
     );
   }
 }
 
-/** In milliseconds. */
-function costOf(bytes: number, { part, entries }: InVain): number {
+/** Cost in milliseconds. */
+function costOf(bytes: number, { part, entries }: Wasted): number {
   return (bytes * part) / BYTES_PER_MS + entries / ENTRIES_PER_MS;
 }
 
-/** Which part of a body is more than comes with what was stored of it: blanks, or keys that nobody reads. */
-export function unexplainedPart(bytes: number, explained: number): number {
-  return bytes > explained ? 1 - explained / bytes : 0;
+/** Part of a body beyond what its stored values explain: blanks, or keys that nobody reads. */
+export function unexplainedPart(bytes: number, explainedBytes: number): number {
+  return bytes > explainedBytes ? 1 - explainedBytes / bytes : 0;
 }

@@ -2,40 +2,40 @@ import { AppError } from '../errors.ts';
 import { ResourcePool } from './resource-pool.ts';
 
 interface KeyedSemaphoreOptions {
-  /** Of a name so many at a time … */
+  /** Maximum running per key. */
   atOnce: number;
-  /** … and so many with those that wait. */
-  most: number;
+  /** Maximum running and waiting per key. */
+  maxUnfinished: number;
 }
 
-/** Works by name: of each a few at a time, in the order in which they come. */
+/** Limits work per key; waiting work starts in the order it came. */
 export class KeyedSemaphore {
   readonly #options: KeyedSemaphoreOptions;
-  readonly #lines = new Map<string, { slots: ResourcePool<null>; unfinished: number }>();
+  readonly #queues = new Map<string, { slots: ResourcePool<null>; unfinished: number }>();
 
   constructor(options: KeyedSemaphoreOptions) {
     this.#options = options;
   }
 
-  /** How many there are of the name, with those that wait. */
+  /** Number running and waiting for the key. */
   unfinishedOf(name: string): number {
-    return this.#lines.get(name)?.unfinished ?? 0;
+    return this.#queues.get(name)?.unfinished ?? 0;
   }
 
-  /** What `work` gives, begun when it is its turn. Throws OVERLOADED when too many of the name wait. */
+  /** Runs `work` when the key has capacity and returns its result. Throws OVERLOADED when too much of the key waits. */
   async use<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const { atOnce, most } = this.#options;
-    let line = this.#lines.get(name);
-    if (line === undefined)
-      this.#lines.set(name, (line = { slots: new ResourcePool(atOnce, () => null), unfinished: 0 }));
-    if (line.unfinished >= most)
+    const { atOnce, maxUnfinished } = this.#options;
+    let queue = this.#queues.get(name);
+    if (queue === undefined)
+      this.#queues.set(name, (queue = { slots: new ResourcePool(atOnce, () => null), unfinished: 0 }));
+    if (queue.unfinished >= maxUnfinished)
       throw new AppError('OVERLOADED', 'Too much of this token is waiting for the database; send less at once.');
-    line.unfinished += 1;
+    queue.unfinished += 1;
     try {
-      return await line.slots.use(work);
+      return await queue.slots.use(work);
     } finally {
-      line.unfinished -= 1;
-      if (line.unfinished === 0) this.#lines.delete(name);
+      queue.unfinished -= 1;
+      if (queue.unfinished === 0) this.#queues.delete(name);
     }
   }
 }

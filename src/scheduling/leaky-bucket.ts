@@ -1,4 +1,4 @@
-/** What somebody has used, in ms, and is not yet forgotten: so much of each millisecond is that passes. */
+/** Used time in ms, which drains by a share of the time that passes. */
 export class LeakyBucket {
   #ms = 0;
   #at: number;
@@ -8,14 +8,14 @@ export class LeakyBucket {
     this.#at = now;
   }
 
-  /** What is left of it, `share` of the time having been forgotten since. */
-  left(now: number, share: number): number {
+  /** Used time left at `now`, drained by `share` since the last charge. */
+  level(now: number, share: number): number {
     return Math.max(0, this.#ms - (now - this.#at) * share);
   }
 
-  /** More was used; no more than `most` is remembered. What is no number would be held against somebody for ever. */
-  add(ms: number, now: number, { share, most }: { share: number; most: number }): void {
-    this.#ms = Math.min(most, this.left(now, share) + (Number.isNaN(ms) ? 0 : ms));
+  /** Adds used time, up to `max`. NaN counts as 0, or the bucket would never drain. */
+  add(ms: number, now: number, { share, max }: { share: number; max: number }): void {
+    this.#ms = Math.min(max, this.level(now, share) + (Number.isNaN(ms) ? 0 : ms));
     this.#at = now;
   }
 }

@@ -1,4 +1,4 @@
-/** Resolves after so many milliseconds; the process may end meanwhile. */
+/** Resolves after `ms`; does not keep the process alive. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

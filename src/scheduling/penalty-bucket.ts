@@ -3,213 +3,215 @@ import { LeakyBucket } from './leaky-bucket.ts';
 import { LruMap } from './lru-map.ts';
 import type { ActiveTenants } from './active-tenants.ts';
 
-/** The most that is held against a tenant. */
-const MAX_DEBT_MS = 600;
-/** How much of the time what is held against it gets while others are there. */
+/** Maximum time charged to a tenant. */
+const MAX_USED_MS = 600;
+/** Share of the time of a tenant over its burst while others are active. */
 const SHARE = 0.2;
-/** A source that uses more of the time in vain than this is one that does. */
-const SHARE_OF_SOURCE = 0.05;
-const LOOK_AGAIN_MS = 50;
-/** Of one source while much is held against its tenant; what waits is kept in memory meanwhile. */
+/** Share of the time that a source may waste before it counts as penalized. */
+const SOURCE_SHARE = 0.05;
+const RETRY_MS = 50;
+/** Maximum waiting pieces per source of a tenant over its burst; they are in memory. */
 const MAX_WAITING = 50;
-const MAX_LINES = 2_000;
+const MAX_QUEUES = 2_000;
 const MAX_SOURCES = 10_000;
 
-/** Whose work it is: the tenant, and its token or product. */
-interface Held {
+/** Work of a source, which is a token or a product of the tenant. */
+interface Work {
   tenant: string;
   source: string;
-  /** What it costs at most, as far as that is known before. */
+  /** Maximum cost, as far as it is known beforehand. */
   ms: number;
-  /**
-   * It is a further piece of what has begun: it is not refused, and goes before what comes newly, so that there is little of
-   * it. Of hundreds that go on beside each other none would come to its end.
-   */
-  goesOn?: boolean;
-  /** Whether nobody waits for what it gives any more: it does not begin then. */
-  isGone?: () => boolean;
+  /** Continues earlier work: it is never refused and goes before new work, so that what has begun comes to its end. */
+  isContinuation?: boolean;
+  /** Whether nobody waits for the result; such work does not start. */
+  isAbandoned?: () => boolean;
 }
 
-interface Waiting extends Pick<Held, 'ms' | 'goesOn' | 'isGone'> {
-  begin: () => void;
-  refuse: (error: AppError) => void;
+interface Waiting extends Pick<Work, 'ms' | 'isContinuation' | 'isAbandoned'> {
+  resolve: () => void;
+  reject: (error: AppError) => void;
 }
 
-interface Line {
+interface TenantQueue {
   tenant: string;
-  debt: LeakyBucket;
+  used: LeakyBucket;
   running: number;
-  /** What is being worked on would count so much, if all of it were held against the tenant. */
-  underWayMs: number;
-  /** By source; the next one first. */
+  /** Maximum cost of what runs, if all of it were charged. */
+  runningMs: number;
+  /** By source, the next one first. */
   waiting: Map<string, Waiting[]>;
   timer: NodeJS.Timeout | null;
 }
 
 interface PenaltyBucketOptions {
-  /** What may be held against a tenant, or under way, before it has to wait for others. */
+  /** Maximum time charged and running before the tenant waits for others. */
   burstMs: number;
-  /** More than that of a tenant is never under way, nobody else being there or not. */
-  mostUnderWayMs?: number;
-  /** What a source is told of which too much waits. */
-  tooMuch: string;
+  /** Maximum cost running at once, even while no other tenant is active. */
+  maxRunningMs?: number;
+  /** Message when too much of a source waits. */
+  refusal: string;
 }
 
 /**
- * Work that is held against the tenant for which it is done: who has much of it waits while others send (CONTRACT 7,
- * shares). Sources of a tenant take turns, and those against which something is held stand in a line of their own: a
- * tenant's devices do not wait for what somebody sends to a webhook whose address he knows.
+ * Charges work to the tenant it is done for: a tenant that causes much of it waits while others send (CONTRACT 7,
+ * shares). Sources take turns, and penalized ones have a queue of their own, so that the calls of somebody who knows a
+ * webhook's address do not delay the tenant's devices.
  */
 export class PenaltyBucket {
-  readonly #senders: ActiveTenants;
+  readonly #active: ActiveTenants;
   readonly #burstMs: number;
-  readonly #mostUnderWayMs: number;
-  readonly #tooMuch: string;
-  /** Of tenants: of their sources against which something is held, and of the others. */
-  readonly #held = new LruMap<string, Line>({ most: MAX_LINES });
-  readonly #free = new LruMap<string, Line>({ most: MAX_LINES });
+  readonly #maxRunningMs: number;
+  readonly #refusal: string;
+  /** Queues by tenant: of its penalized sources, and of the others. */
+  readonly #penalized = new LruMap<string, TenantQueue>({ most: MAX_QUEUES });
+  readonly #unpenalized = new LruMap<string, TenantQueue>({ most: MAX_QUEUES });
   readonly #sources = new LruMap<string, LeakyBucket>({ most: MAX_SOURCES });
 
-  constructor(senders: ActiveTenants, { burstMs, mostUnderWayMs = Infinity, tooMuch }: PenaltyBucketOptions) {
-    this.#senders = senders;
+  constructor(active: ActiveTenants, { burstMs, maxRunningMs = Infinity, refusal }: PenaltyBucketOptions) {
+    this.#active = active;
     this.#burstMs = burstMs;
-    this.#mostUnderWayMs = mostUnderWayMs;
-    this.#tooMuch = tooMuch;
+    this.#maxRunningMs = maxRunningMs;
+    this.#refusal = refusal;
   }
 
   /**
-   * What `work` gives, begun when it may be; what `costOf` says in ms is held against the tenant, all when it fails.
-   * Throws what `work` throws, and OVERLOADED when too many of a source wait.
+   * Runs `work` when it may start and charges `costMsOf` its result, or its whole cost if it fails. Throws what `work`
+   * throws, and OVERLOADED when too much of the source waits.
    */
   async run<T>(
-    { tenant, source, ms, goesOn, isGone }: Held,
+    { tenant, source, ms, isContinuation, isAbandoned }: Work,
     work: () => Promise<T>,
-    costOf: (result: T) => number,
+    costMsOf: (result: T) => number,
   ): Promise<T> {
-    const name = `${tenant} ${source}`;
-    const line = this.#lineOf(tenant, this.#isHeld(name) ? this.#held : this.#free);
-    if (line.waiting.size > 0 || !this.#mayBegin(line, ms)) await this.#turn(line, source, { ms, goesOn, isGone });
-    else this.#start(line, ms);
-    let cost = 0;
+    const sourceKey = `${tenant} ${source}`;
+    const queue = this.#queueOf(tenant, this.#isPenalized(sourceKey) ? this.#penalized : this.#unpenalized);
+    if (queue.waiting.size > 0 || !this.#mayStart(queue, ms))
+      await this.#enqueue(queue, source, { ms, isContinuation, isAbandoned });
+    else this.#start(queue, ms);
+    let costMs = 0;
     try {
       const result = await work();
-      cost = costOf(result);
+      costMs = costMsOf(result);
       return result;
     } catch (error) {
-      if (error instanceof AppError && error.code !== 'OVERLOADED' && error.code !== 'UNAVAILABLE') cost = ms;
+      if (error instanceof AppError && error.code !== 'OVERLOADED' && error.code !== 'UNAVAILABLE') costMs = ms;
       throw error;
     } finally {
-      line.running -= 1;
-      // Of fractions something would be left over, and hold the next one up for ever.
-      line.underWayMs = line.running === 0 ? 0 : line.underWayMs - ms;
-      this.#charge(name, line, cost);
-      this.#beginNext(line);
+      queue.running -= 1;
+      // Sums of fractions leave a rest, which would block the next work for ever.
+      queue.runningMs = queue.running === 0 ? 0 : queue.runningMs - ms;
+      this.#charge(sourceKey, queue, costMs);
+      this.#startNext(queue);
     }
   }
 
-  /** So many ms more are held against the tenant and the source, which what goes on for them has cost by now. */
-  hold({ tenant, source }: Pick<Held, 'tenant' | 'source'>, ms: number): void {
-    const name = `${tenant} ${source}`;
-    this.#charge(name, this.#lineOf(tenant, this.#isHeld(name) ? this.#held : this.#free), ms);
+  /** Charges time that running work of the source has used so far. */
+  charge({ tenant, source }: Pick<Work, 'tenant' | 'source'>, ms: number): void {
+    const sourceKey = `${tenant} ${source}`;
+    this.#charge(
+      sourceKey,
+      this.#queueOf(tenant, this.#isPenalized(sourceKey) ? this.#penalized : this.#unpenalized),
+      ms,
+    );
   }
 
   /**
-   * Beside others as much as would be its burst, if all of it were held against it, and always one. Alone everything;
-   * but what has waited goes on a burst at a time: others may come back, and would stand behind all of it.
+   * Beside others: one piece, and more while all of it would fit into the burst. Alone: everything, but what has waited
+   * starts a burst at a time, as others may come back.
    */
-  #mayBegin(line: Line, ms: number, hasWaited = false): boolean {
-    const { tenant, underWayMs } = line;
-    const debtMs = this.#debtOf(line);
-    const mostMs = hasWaited ? Math.min(this.#burstMs, this.#mostUnderWayMs) : this.#mostUnderWayMs;
-    if (underWayMs > 0 && underWayMs + ms > mostMs) return false;
-    if (debtMs <= this.#burstMs && (underWayMs === 0 || debtMs + underWayMs + ms <= this.#burstMs)) return true;
-    return !this.#senders.othersAreThere(tenant);
+  #mayStart(queue: TenantQueue, ms: number, hasWaited = false): boolean {
+    const { tenant, runningMs } = queue;
+    const usedMs = this.#usedMs(queue);
+    const maxMs = hasWaited ? Math.min(this.#burstMs, this.#maxRunningMs) : this.#maxRunningMs;
+    if (runningMs > 0 && runningMs + ms > maxMs) return false;
+    if (usedMs <= this.#burstMs && (runningMs === 0 || usedMs + runningMs + ms <= this.#burstMs)) return true;
+    return !this.#active.hasOthers(tenant);
   }
 
-  #turn(line: Line, source: string, asked: Omit<Held, 'tenant' | 'source'>): Promise<void> {
-    const ofSource = line.waiting.get(source) ?? [];
-    const { goesOn = false } = asked;
-    if (!goesOn && ofSource.length >= MAX_WAITING && this.#debtOf(line) > this.#burstMs)
-      throw new AppError('OVERLOADED', this.#tooMuch, { details: { retryAfterSeconds: 5 } });
-    return new Promise((begin, refuse) => {
-      const firstNew = goesOn ? ofSource.findIndex((one) => one.goesOn !== true) : -1;
-      ofSource.splice(firstNew < 0 ? ofSource.length : firstNew, 0, { ...asked, begin, refuse });
-      line.waiting.set(source, ofSource);
-      this.#beginNext(line);
+  #enqueue(queue: TenantQueue, source: string, asked: Omit<Work, 'tenant' | 'source'>): Promise<void> {
+    const ofSource = queue.waiting.get(source) ?? [];
+    const { isContinuation = false } = asked;
+    if (!isContinuation && ofSource.length >= MAX_WAITING && this.#usedMs(queue) > this.#burstMs)
+      throw new AppError('OVERLOADED', this.#refusal, { details: { retryAfterSeconds: 5 } });
+    return new Promise((resolve, reject) => {
+      const firstNew = isContinuation ? ofSource.findIndex((one) => one.isContinuation !== true) : -1;
+      ofSource.splice(firstNew < 0 ? ofSource.length : firstNew, 0, { ...asked, resolve, reject });
+      queue.waiting.set(source, ofSource);
+      this.#startNext(queue);
     });
   }
 
-  #beginNext(line: Line): void {
-    const { waiting } = line;
+  #startNext(queue: TenantQueue): void {
+    const { waiting } = queue;
     for (const [source, ofSource] of waiting) {
-      const { ms, begin } = ofSource[0]!;
-      if (!this.#mayBegin(line, ms, true)) break;
+      const { ms, resolve } = ofSource[0]!;
+      if (!this.#mayStart(queue, ms, true)) break;
       ofSource.shift();
-      // Behind all others, and looked at again in this loop.
+      // Moves behind all others; this loop comes to it again.
       waiting.delete(source);
       if (ofSource.length > 0) waiting.set(source, ofSource);
-      this.#start(line, ms);
-      begin();
+      this.#start(queue, ms);
+      resolve();
     }
     if (waiting.size > 0)
-      line.timer ??= setTimeout(() => {
-        line.timer = null;
-        this.#dismissGone(line);
-        this.#beginNext(line);
-      }, LOOK_AGAIN_MS).unref();
+      queue.timer ??= setTimeout(() => {
+        queue.timer = null;
+        this.#dismissAbandoned(queue);
+        this.#startNext(queue);
+      }, RETRY_MS).unref();
   }
 
-  /** What they sent would be kept, and nobody counts it any more. */
-  #dismissGone({ waiting }: Line): void {
+  /** Refuses abandoned work, to free the memory it holds. */
+  #dismissAbandoned({ waiting }: TenantQueue): void {
     for (const [source, ofSource] of waiting) {
-      const [gone, left] = [ofSource.filter(isGone), ofSource.filter((one) => !isGone(one))];
-      for (const { refuse } of gone) refuse(new AppError('OVERLOADED', this.#tooMuch));
+      const [abandoned, left] = [ofSource.filter(isAbandoned), ofSource.filter((one) => !isAbandoned(one))];
+      for (const { reject } of abandoned) reject(new AppError('OVERLOADED', this.#refusal));
       if (left.length === 0) waiting.delete(source);
-      else if (gone.length > 0) waiting.set(source, left);
+      else if (abandoned.length > 0) waiting.set(source, left);
     }
   }
 
-  #start(line: Line, ms: number): void {
-    line.running += 1;
-    line.underWayMs += ms;
+  #start(queue: TenantQueue, ms: number): void {
+    queue.running += 1;
+    queue.runningMs += ms;
   }
 
-  #hold(debt: LeakyBucket, cost: number, share: number): void {
-    debt.add(cost, this.#senders.now(), { share, most: MAX_DEBT_MS });
+  #add(used: LeakyBucket, costMs: number, share: number): void {
+    used.add(costMs, this.#active.now(), { share, max: MAX_USED_MS });
   }
 
-  /** Its source stands in the other line from now on, and has no burst of its own there. */
-  #charge(name: string, line: Line, cost: number): void {
-    if (cost === 0) return;
-    const { tenant } = line;
-    this.#hold(line.debt, cost, SHARE);
-    const held = this.#lineOf(tenant, this.#held);
-    if (held !== line) this.#hold(held.debt, cost, SHARE);
-    const source = this.#sources.get(name) ?? new LeakyBucket(this.#senders.now());
-    this.#hold(source, cost, SHARE_OF_SOURCE);
-    this.#sources.set(name, source);
+  /** Also charges the penalized queue, where the source is from now on and has no burst of its own. */
+  #charge(sourceKey: string, queue: TenantQueue, costMs: number): void {
+    if (costMs === 0) return;
+    const { tenant } = queue;
+    this.#add(queue.used, costMs, SHARE);
+    const penalized = this.#queueOf(tenant, this.#penalized);
+    if (penalized !== queue) this.#add(penalized.used, costMs, SHARE);
+    const source = this.#sources.get(sourceKey) ?? new LeakyBucket(this.#active.now());
+    this.#add(source, costMs, SOURCE_SHARE);
+    this.#sources.set(sourceKey, source);
   }
 
-  #debtOf({ debt }: Line): number {
-    return debt.left(this.#senders.now(), SHARE);
+  #usedMs({ used }: TenantQueue): number {
+    return used.level(this.#active.now(), SHARE);
   }
 
-  /** Whether something is still held against the source. */
-  #isHeld(name: string): boolean {
-    return (this.#sources.get(name)?.left(this.#senders.now(), SHARE_OF_SOURCE) ?? 0) > 0;
+  /** Whether a charge to the source has not drained yet. */
+  #isPenalized(sourceKey: string): boolean {
+    return (this.#sources.get(sourceKey)?.level(this.#active.now(), SOURCE_SHARE) ?? 0) > 0;
   }
 
-  #lineOf(tenant: string, lines: LruMap<string, Line>): Line {
-    let line = lines.get(tenant);
-    if (line === undefined) {
-      const debt = new LeakyBucket(this.#senders.now());
-      line = { tenant, debt, running: 0, underWayMs: 0, waiting: new Map(), timer: null };
-      lines.set(tenant, line);
+  #queueOf(tenant: string, queues: LruMap<string, TenantQueue>): TenantQueue {
+    let queue = queues.get(tenant);
+    if (queue === undefined) {
+      const used = new LeakyBucket(this.#active.now());
+      queue = { tenant, used, running: 0, runningMs: 0, waiting: new Map(), timer: null };
+      queues.set(tenant, queue);
     }
-    return line;
+    return queue;
   }
 }
 
-function isGone(waiting: Waiting): boolean {
-  return waiting.isGone?.() === true;
+function isAbandoned(waiting: Waiting): boolean {
+  return waiting.isAbandoned?.() === true;
 }

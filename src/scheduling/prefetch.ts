@@ -1,151 +1,157 @@
 import type { Caller } from './caller.ts';
 
-/** Pages of one tenant that lie in memory: at four megabytes each, a tenth of a gigabyte (and of calls as much) … */
-const MOST_OF_TENANT = 24;
-/** … and of one token, so that none of them has all places of its tenant. */
-const MOST_OF_TOKEN = 20;
-/** Whoever takes longer to be sent a page, while another waits for a place, is too slow. */
+/** Maximum pages in memory per tenant, of up to 4 MB each. */
+const MAX_PER_TENANT = 24;
+/** Maximum pages in memory per token, so that one token cannot take all credits of its tenant. */
+const MAX_PER_TOKEN = 20;
+/** Maximum time to send a page while another reader waits for its credit. */
 const SLOW_MS = 30_000;
 
-/** Who reads ahead. */
-interface Guest {
-  readonly party: Caller;
-  /** Leaves. */
+/** A subscriber that reads ahead. */
+interface Reader {
+  readonly caller: Caller;
+  /** Ends the reader. */
   tooSlow: () => void;
 }
 
-class Places {
-  /** Since when, the one that has been there longest first. */
-  readonly inside = new Map<Guest, number>();
-  /** By token, with what lets them in. */
-  readonly waiting = new Map<string, Map<Guest, () => void>>();
+class TenantCredits {
+  /** Readers with a credit and when they got it, oldest first. */
+  readonly holders = new Map<Reader, number>();
+  /** Waiting readers by token, each with the function that admits it. */
+  readonly waiting = new Map<string, Map<Reader, () => void>>();
   timer: { timeout: NodeJS.Timeout; at: number } | null = null;
 
-  insideOf(tokenId: string): number {
+  heldBy(tokenId: string): number {
     let count = 0;
-    for (const { party } of this.inside.keys()) if (party.tokenId === tokenId) count += 1;
+    for (const { caller } of this.holders.keys()) if (caller.tokenId === tokenId) count += 1;
     return count;
   }
 
-  /** Lets in who waits, of the token that has fewest inside. */
-  letIn(): void {
-    while (this.inside.size < MOST_OF_TENANT) {
-      let line: Map<Guest, () => void> | null = null;
-      let fewest = MOST_OF_TOKEN;
+  /** Grants free credits, first to the token that holds fewest. */
+  grant(): void {
+    while (this.holders.size < MAX_PER_TENANT) {
+      let queue: Map<Reader, () => void> | null = null;
+      let fewest = MAX_PER_TOKEN;
       for (const [tokenId, waiting] of this.waiting) {
-        const count = this.insideOf(tokenId);
-        if (count < fewest) [line, fewest] = [waiting, count];
+        const count = this.heldBy(tokenId);
+        if (count < fewest) [queue, fewest] = [waiting, count];
       }
-      if (line === null) break;
-      const [guest, enter] = line.entries().next().value!;
-      this.inside.set(guest, performance.now());
-      this.#waitsNoLonger(guest);
-      enter();
+      if (queue === null) break;
+      const [reader, resolve] = queue.entries().next().value!;
+      this.holders.set(reader, performance.now());
+      this.#dequeue(reader);
+      resolve();
     }
     this.#watch();
   }
 
-  leave(guest: Guest): void {
-    this.waiting.get(guest.party.tokenId)?.get(guest)?.();
-    this.#waitsNoLonger(guest);
-    if (this.inside.delete(guest)) this.letIn();
+  release(reader: Reader): void {
+    this.waiting.get(reader.caller.tokenId)?.get(reader)?.();
+    this.#dequeue(reader);
+    if (this.holders.delete(reader)) this.grant();
   }
 
-  #waitsNoLonger(guest: Guest): void {
-    const line = this.waiting.get(guest.party.tokenId);
-    line?.delete(guest);
-    if (line?.size === 0) this.waiting.delete(guest.party.tokenId);
+  #dequeue(reader: Reader): void {
+    const queue = this.waiting.get(reader.caller.tokenId);
+    queue?.delete(reader);
+    if (queue?.size === 0) this.waiting.delete(reader.caller.tokenId);
   }
 
   #watch(): void {
-    const first = this.#slowest();
+    const first = this.#oldestBlocking();
     if (first === null || (this.timer !== null && this.timer.at <= first.until)) return;
     clearTimeout(this.timer?.timeout);
-    const lookAgain = (): void => {
+    const check = (): void => {
       this.timer = null;
-      for (let next = this.#slowest(); next !== null && performance.now() >= next.until; next = this.#slowest())
-        next.guest.tooSlow();
+      for (
+        let next = this.#oldestBlocking();
+        next !== null && performance.now() >= next.until;
+        next = this.#oldestBlocking()
+      )
+        next.reader.tooSlow();
       this.#watch();
     };
-    const timeout = setTimeout(lookAgain, Math.max(0, first.until - performance.now()) + 1).unref();
+    const timeout = setTimeout(check, Math.max(0, first.until - performance.now()) + 1).unref();
     this.timer = { timeout, at: first.until };
   }
 
-  /** Of those whose leaving lets somebody in the one that has been there longest, and when that is too long. */
-  #slowest(): { guest: Guest; until: number } | null {
+  /** The reader that has held a credit longest among those that block a waiting one, and its deadline. */
+  #oldestBlocking(): { reader: Reader; until: number } | null {
     const waiting = [...this.waiting.keys()];
-    const isRoomBut = (tokenId: string): boolean => this.insideOf(tokenId) < MOST_OF_TOKEN;
-    for (const [guest, since] of this.inside)
-      if (waiting.some((tokenId) => tokenId === guest.party.tokenId || isRoomBut(tokenId)))
-        return { guest, until: since + SLOW_MS };
+    const hasRoom = (tokenId: string): boolean => this.heldBy(tokenId) < MAX_PER_TOKEN;
+    for (const [reader, since] of this.holders)
+      if (waiting.some((tokenId) => tokenId === reader.caller.tokenId || hasRoom(tokenId)))
+        return { reader, until: since + SLOW_MS };
     return null;
   }
 }
 
-/** Places for the pages that the subscribers of a tenant have read and not yet sent: who comes late waits for its tenant. */
+/**
+ * Bounds the pages that a tenant's subscribers have read and not yet sent; a subscriber waits only for its own tenant.
+ */
 export class PrefetchCredits {
-  readonly #tenants = new Map<string, Places>();
+  readonly #tenants = new Map<string, TenantCredits>();
 
-  /** Resolves when the guest has a place, or has left. */
-  enter(guest: Guest): Promise<void> {
-    const { tenant, tokenId } = guest.party;
-    const places = this.#tenants.get(tenant) ?? new Places();
-    this.#tenants.set(tenant, places);
+  /** Resolves when the reader has a credit, or was released. */
+  acquire(reader: Reader): Promise<void> {
+    const { tenant, tokenId } = reader.caller;
+    const credits = this.#tenants.get(tenant) ?? new TenantCredits();
+    this.#tenants.set(tenant, credits);
     return new Promise((resolve) => {
-      const line = places.waiting.get(tokenId) ?? new Map<Guest, () => void>();
-      places.waiting.set(tokenId, line.set(guest, resolve));
-      places.letIn();
+      const queue = credits.waiting.get(tokenId) ?? new Map<Reader, () => void>();
+      credits.waiting.set(tokenId, queue.set(reader, resolve));
+      credits.grant();
     });
   }
 
-  /** Gives back its place, or waits for none any more. */
-  leave(guest: Guest): void {
-    const { tenant } = guest.party;
-    const places = this.#tenants.get(tenant);
-    if (places === undefined) return;
-    places.leave(guest);
-    if (places.inside.size === 0) this.#tenants.delete(tenant);
+  /** Gives back the reader's credit, or stops waiting for one. */
+  release(reader: Reader): void {
+    const { tenant } = reader.caller;
+    const credits = this.#tenants.get(tenant);
+    if (credits === undefined) return;
+    credits.release(reader);
+    if (credits.holders.size === 0) this.#tenants.delete(tenant);
   }
 }
 
 interface PrefetchDeps {
-  places: PrefetchCredits;
-  party: Caller;
-  /** It was ended, as others have waited long for its place. */
+  credits: PrefetchCredits;
+  caller: Caller;
+  /** Called when the reader was ended because others waited too long for its credit. */
   onSlow: () => void;
 }
 
 /**
- * What one subscriber reads by itself of what was there before it came: a page whenever the one before was taken, which
- * has its place until all of it is sent.
+ * Reads what is older than a subscription, page by page: the next page when the last one was taken. A page holds its
+ * credit until all of it is sent.
  */
 export class Prefetch<Item> {
   readonly #deps: PrefetchDeps;
-  readonly party: Caller;
+  readonly caller: Caller;
   #items: Item[] = [];
   #isOver = false;
 
   constructor(deps: PrefetchDeps) {
     this.#deps = deps;
-    this.party = deps.party;
+    this.caller = deps.caller;
   }
 
-  /** Nothing of it is left. */
+  /** No item is left to take. */
   get isEmpty(): boolean {
     return this.#items.length === 0;
   }
 
-  /** Begins with a few that are there already, and need no place. */
+  /** Starts with a few items that are already in memory and need no credit. */
   begin(items: Item[]): void {
     if (!this.#isOver) this.#items = items;
   }
 
-  /** Reads the next page, when there is a place for it. What it rejects with is `read`'s. */
+  /** Reads the next page once it has a credit. Rejects with what `read` rejects with. */
   async fill(read: () => Promise<Item[]>): Promise<void> {
     this.release();
     if (this.#isOver) return;
-    await this.#deps.places.enter(this);
-    // Without a place then.
+    await this.#deps.credits.acquire(this);
+    // It was ended, and got no credit.
     if (this.#isOver) return;
     try {
       const items = await read();
@@ -155,16 +161,16 @@ export class Prefetch<Item> {
     }
   }
 
-  take(most: number): Item[] {
-    return this.#items.splice(0, most);
+  take(max: number): Item[] {
+    return this.#items.splice(0, max);
   }
 
-  /** What was taken is sent: its place is free once nothing is left. */
+  /** Frees the credit once all taken items are sent. */
   release(): void {
-    if (this.isEmpty) this.#deps.places.leave(this);
+    if (this.isEmpty) this.#deps.credits.release(this);
   }
 
-  /** Nobody wants any more of it. */
+  /** Ends the reader: it takes no more items. */
   end(): void {
     this.#isOver = true;
     this.#items = [];

@@ -1,13 +1,13 @@
 import { AppError } from '../errors.ts';
 
 const FIRST_WAIT_MS = 50;
-const LONGEST_WAIT_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 const GIVE_UP_AFTER_MS = 60_000;
 
-/** Does it again while it is refused as OVERLOADED, waiting longer each time: work in the background gives way. */
+/** Repeats background work while it is refused as OVERLOADED, with growing delays. */
 export async function retryWhileOverloaded<T>(work: () => Promise<T>): Promise<T> {
   let waited = 0;
-  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, MAX_WAIT_MS)) {
     try {
       return await work();
     } catch (error) {

@@ -1,6 +1,6 @@
 import { Tally } from './tally.ts';
 
-/** What some have in memory together: what several of them share counts once, as long as one has it. */
+/** Counts the bytes that several holders have in memory; what they share counts once. */
 export class SharedBytes<Shared> {
   readonly #shares = new Tally<Shared>();
   #bytes = 0;
@@ -13,23 +13,23 @@ export class SharedBytes<Shared> {
     return this.#bytes;
   }
 
-  /** How much there would be with one more; `shared` takes `ofShared` bytes, `own` are its alone. */
-  with(shared: Shared | null, ofShared: number, own: number): number {
-    return this.#bytes + own + this.#onlyHere(shared, ofShared);
+  /** Total with one more holder, of `sharedBytes` in `shared` and `ownBytes` of its own. */
+  with(shared: Shared | null, sharedBytes: number, ownBytes: number): number {
+    return this.#bytes + ownBytes + this.#unsharedBytes(shared, sharedBytes);
   }
 
-  add(shared: Shared | null, ofShared: number, own: number): void {
-    this.#bytes = this.with(shared, ofShared, own);
+  add(shared: Shared | null, sharedBytes: number, ownBytes: number): void {
+    this.#bytes = this.with(shared, sharedBytes, ownBytes);
     if (shared !== null) this.#shares.add(shared, 1);
   }
 
-  remove(shared: Shared | null, ofShared: number, own: number): void {
+  remove(shared: Shared | null, sharedBytes: number, ownBytes: number): void {
     if (shared !== null) this.#shares.add(shared, -1);
-    this.#bytes -= own + this.#onlyHere(shared, ofShared);
+    this.#bytes -= ownBytes + this.#unsharedBytes(shared, sharedBytes);
   }
 
-  /** What of it nobody else here has. */
-  #onlyHere(shared: Shared | null, bytes: number): number {
+  /** Bytes of it that no other holder has. */
+  #unsharedBytes(shared: Shared | null, bytes: number): number {
     return shared === null || this.#shares.of(shared) > 0 ? 0 : bytes;
   }
 }

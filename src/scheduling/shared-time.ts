@@ -1,53 +1,52 @@
-/** So many works go on beside each other as long as each would alone: processors of a small machine. */
-const UNHINDERED = 2;
-/** When no work has ended for so long, what they wait for stands still: that is nobody's fault. */
-const STANDS_STILL_MS = 1_000;
+/** Number of works that do not slow each other down: processors of a small machine. */
+const PROCESSORS = 2;
+/** Maximum time charged without any work ending; beyond it the database stalls, which is nobody's cost. */
+const STALLED_AFTER_MS = 1_000;
 
-/** One work: how many milliseconds it took of the time that all had together. */
+/** Ends the work, and returns the milliseconds that it took of the shared time. */
 type End = () => number;
 
 /**
- * What works that run beside each other take, divided among them: by the clock alone, who asks for little while others
- * have much done would be charged for waiting for them.
+ * Divides elapsed time among the works that run at once, so that a small one is not charged for waiting on large ones.
  */
 export class SharedTime {
   readonly #now: () => number;
   #running = 0;
   #passedMs = 0;
   #at: number;
-  /** When a work ended last, or the first of those that go on began. */
-  #aliveAt: number;
+  /** When a work last ended, or the first running one began. */
+  #progressAt: number;
 
   /** `now`: milliseconds that never go back. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
     this.#at = now();
-    this.#aliveAt = this.#at;
+    this.#progressAt = this.#at;
   }
 
-  /** How many works go on. */
+  /** Number of running works. */
   get running(): number {
     return this.#running;
   }
 
-  /** A work goes on from now until what is given is called, once. */
+  /** Begins a work; call the returned function once at its end. */
   begin(): End {
-    const from = this.#pass();
-    if (this.#running === 0) this.#aliveAt = this.#at;
+    const from = this.#advance();
+    if (this.#running === 0) this.#progressAt = this.#at;
     this.#running += 1;
     return () => {
-      const tookMs = this.#pass() - from;
+      const tookMs = this.#advance() - from;
       this.#running -= 1;
-      this.#aliveAt = this.#at;
+      this.#progressAt = this.#at;
       return tookMs;
     };
   }
 
-  /** The time as each work has had it so far. */
-  #pass(): number {
+  /** Advances the time that each running work has had so far, and returns it. */
+  #advance(): number {
     const now = this.#now();
-    const until = Math.min(now, this.#aliveAt + STANDS_STILL_MS);
-    this.#passedMs += Math.max(0, until - this.#at) / Math.max(1, this.#running / UNHINDERED);
+    const until = Math.min(now, this.#progressAt + STALLED_AFTER_MS);
+    this.#passedMs += Math.max(0, until - this.#at) / Math.max(1, this.#running / PROCESSORS);
     this.#at = now;
     return this.#passedMs;
   }

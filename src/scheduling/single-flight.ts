@@ -1,12 +1,11 @@
 /**
- * Loads under way, so that the database is asked once by all who want the same at that moment: when a cache was emptied,
- * its callers come at once. When what it reads changes meanwhile a load must look again, or be forgotten: who joins it
- * late relies on it.
+ * Shares a load between all callers that ask for the same key while it runs. If what it reads changes meanwhile, the
+ * load must read again or be forgotten, as late callers rely on it.
  */
 export class SingleFlight<T> {
   readonly #loading = new Map<string, Promise<T>>();
 
-  /** What `load` finds, or the load for the key that is under way. */
+  /** Returns the running load of the key, or starts `load`. */
   of(key: string, load: () => Promise<T>): Promise<T> {
     let loading = this.#loading.get(key);
     if (loading === undefined) {
@@ -18,7 +17,7 @@ export class SingleFlight<T> {
     return loading;
   }
 
-  /** Nobody joins those that are under way any more; of one key, or of all. */
+  /** Lets no later caller join the running load of the key, or any without a key. */
   forget(key?: string): void {
     if (key === undefined) this.#loading.clear();
     else this.#loading.delete(key);

@@ -1,16 +1,16 @@
 interface SweeperOptions {
-  /** From one sweep to the next. */
+  /** Time between two sweeps. */
   everyMs: number;
-  /** One sweep; ends early when it is told to. */
+  /** Sweeps once; ends early if `isStopping` returns true. */
   sweep: (isStopping: () => boolean) => Promise<void>;
-  /** A sweep that failed is tried again soon. */
+  /** Called with the error of a failed sweep, which is retried after `RETRY_MS`. */
   onError: (error: unknown) => void;
 }
 
-/** After a sweep that failed: the database may just have been away. */
+/** Delay after a failed sweep: the database may be away. */
 const RETRY_MS = 10_000;
 
-/** Forgets what is old: at start, then every so often, one sweep at a time. */
+/** Deletes old rows at start and then periodically, one sweep at a time. */
 export class Sweeper {
   readonly #options: SweeperOptions;
   readonly #timer: NodeJS.Timeout;
@@ -25,7 +25,7 @@ export class Sweeper {
     void this.sweep();
   }
 
-  /** Resolves when a sweep, perhaps one that was under way, is done; never rejects. */
+  /** Resolves when a sweep, perhaps one already running, is done; never rejects. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#run().finally(() => {
       this.#sweeping = null;
@@ -33,7 +33,7 @@ export class Sweeper {
     return this.#sweeping;
   }
 
-  /** Waits for a sweep under way, which ends early. Stop before the store. */
+  /** Waits for a running sweep, which ends early. Stop the sweeper before the store. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);

@@ -1,13 +1,13 @@
-/** How much there is by name: what comes is added, what goes is taken away; of what has nothing left nothing is kept. */
+/** Sums by name; a name whose sum is 0 is not kept. */
 export class Tally<Name = string> {
   readonly #amounts = new Map<Name, number>();
 
-  /** Names that have something. */
+  /** Number of names with a sum. */
   get size(): number {
     return this.#amounts.size;
   }
 
-  /** The name that has most; null: none has anything. */
+  /** The name with the largest sum; null: there is none. */
   get largest(): Name | null {
     let largest: Name | null = null;
     for (const [name, amount] of this.#amounts) if (largest === null || amount > this.of(largest)) largest = name;
@@ -18,7 +18,7 @@ export class Tally<Name = string> {
     return this.#amounts.get(name) ?? 0;
   }
 
-  /** So much more; with a negative one less. */
+  /** Adds the amount, which may be negative. */
   add(name: Name, amount: number): void {
     const left = this.of(name) + amount;
     if (left > 0) this.#amounts.set(name, left);

@@ -1,137 +1,140 @@
 import { LeakyBucket } from './leaky-bucket.ts';
 
-/** Whoever asked so lately is still there. */
-export const PRESENT_MS = 250;
-/** What a tenant has at least, and a caller: a hundred of them have much of the time, but everybody still gets on. */
-const LEAST = 0.01;
-const LEAST_EACH = 0.001;
-/** What a tenant may use at once with all its tokens together, and the most that is held against it. */
-const BURST_OF_TENANT_MS = 500;
-const MAX_DEBT_MS = 2000;
+/** Time after its last request for which a caller counts as active. */
+export const ACTIVE_MS = 250;
+/** Minimum share of the time per tenant and per caller. */
+const MIN_SHARE_OF_TENANT = 0.01;
+const MIN_SHARE_OF_CALLER = 0.001;
+/** Burst of a tenant over all its tokens, and the maximum that is charged to it. */
+const TENANT_BURST_MS = 500;
+const MAX_USED_MS = 2000;
 
 /**
- * How much of the time each of several callers may use who share what all have together. It is added up as time goes by:
- * how many they are now says nothing of what somebody was allowed before.
+ * Share of the time of each caller of one tenant. Allowed time is summed up as it passes, because the number of callers
+ * changes.
  */
 export class TenantQuota {
-  readonly #alone: number;
-  readonly #together: number;
-  #ms = 0;
+  readonly #maxOfCaller: number;
+  readonly #totalShare: number;
+  #allowedMs = 0;
   #at = 0;
-  #each: number;
-  #ofTenant: number;
-  /** What all of them together have used. */
-  readonly #debt = new LeakyBucket(0);
-  /** How many of them are there. */
-  #there = 0;
-  /** When one of them began something of that weight last. */
+  #callerShare: number;
+  #tenantShare: number;
+  /** Time that all its callers used together. */
+  readonly #used = new LeakyBucket(0);
+  /** Number of its active callers. */
+  #active = 0;
+  /** When a caller of the tenant last started work, by weight. */
   readonly servedAt = new Map<number, number>();
 
-  /** `alone`: the share of one caller, `together`: of all. */
-  constructor(alone: number, together: number) {
-    this.#alone = alone;
-    this.#together = together;
-    this.#each = alone;
-    this.#ofTenant = together;
+  /** `maxCallerShare`: of one caller; `totalShare`: of all callers of all tenants. */
+  constructor(maxCallerShare: number, totalShare: number) {
+    this.#maxOfCaller = maxCallerShare;
+    this.#totalShare = totalShare;
+    this.#callerShare = maxCallerShare;
+    this.#tenantShare = totalShare;
   }
 
-  /** Holds time against all of them together; a negative one is forgiven. */
+  /** Charges time to the tenant; negative time is refunded. */
   charge(milliseconds: number, now: number): void {
-    this.#debt.add(milliseconds, now, { share: this.#ofTenant, most: MAX_DEBT_MS });
+    this.#used.add(milliseconds, now, { share: this.#tenantShare, max: MAX_USED_MS });
   }
 
-  /** What is held against them together. */
-  debt(now: number): number {
-    return this.#debt.left(now, this.#ofTenant);
+  /** Time charged to the tenant and not yet drained. */
+  used(now: number): number {
+    return this.#used.level(now, this.#tenantShare);
   }
 
-  /** How much of that is forgotten in a millisecond. */
-  get rate(): number {
-    return this.#ofTenant;
+  /** Used time drained per millisecond. */
+  get drainRate(): number {
+    return this.#tenantShare;
   }
 
-  /** So many of them are there. */
-  note(there: number): void {
-    this.#there = there;
+  /** Sets the number of active callers. */
+  setActive(active: number): void {
+    this.#active = active;
   }
 
-  /** Whether several of them have used more together than a tenant may at once, however little each of them has. */
-  isOver(now: number): boolean {
-    return this.#there > 1 && this.debt(now) > BURST_OF_TENANT_MS;
+  /** Whether several callers together used more than the tenant's burst, however little each of them did. */
+  exceedsBurst(now: number): boolean {
+    return this.#active > 1 && this.used(now) > TENANT_BURST_MS;
   }
 
-  /** In so many milliseconds they are not any more, unless they go on. */
-  overForMs(now: number): number {
-    return this.isOver(now) ? (this.debt(now) - BURST_OF_TENANT_MS) / this.#ofTenant : 0;
+  /** Milliseconds until the tenant is within its burst again, unless it goes on. */
+  msUntilWithinBurst(now: number): number {
+    return this.exceedsBurst(now) ? (this.used(now) - TENANT_BURST_MS) / this.#tenantShare : 0;
   }
 
-  /** The share of each as of now. */
-  get each(): number {
-    return this.#each;
+  /** Current share of each caller. */
+  get callerShare(): number {
+    return this.#callerShare;
   }
 
-  /** From now on so many callers use it, and so many tenants something like it. */
-  share(callers: number, tenants: number, now: number): void {
-    this.#ms = this.total(now);
+  /** Divides the time from now on between this many callers of the tenant, and this many tenants. */
+  divide(callers: number, tenants: number, now: number): void {
+    this.#allowedMs = this.allowedMs(now);
     this.#at = now;
     this.charge(0, now);
-    this.#ofTenant = Math.max(LEAST, this.#together / Math.max(1, tenants));
-    this.#each = Math.min(this.#alone, Math.max(LEAST_EACH, this.#ofTenant / Math.max(1, callers)));
+    this.#tenantShare = Math.max(MIN_SHARE_OF_TENANT, this.#totalShare / Math.max(1, tenants));
+    this.#callerShare = Math.min(
+      this.#maxOfCaller,
+      Math.max(MIN_SHARE_OF_CALLER, this.#tenantShare / Math.max(1, callers)),
+    );
   }
 
-  /** What each was allowed since the beginning, in milliseconds: who is not counted anew has left. */
-  total(now: number): number {
+  /** Time in ms allowed to each caller since the beginning. Callers that were not counted again have left. */
+  allowedMs(now: number): number {
     const passedMs = now - this.#at;
-    const sharedMs = Math.min(passedMs, PRESENT_MS);
-    return this.#ms + sharedMs * this.#each + (passedMs - sharedMs) * this.#alone;
+    const sharedMs = Math.min(passedMs, ACTIVE_MS);
+    return this.#allowedMs + sharedMs * this.#callerShare + (passedMs - sharedMs) * this.#maxOfCaller;
   }
 }
 
-/** Of callers whose tenants have equal parts of what all have together, however many callers each of them has. */
+/** Divides the time equally between tenants, however many callers each of them has. */
 export class TenantQuotas {
-  readonly #alone: number;
-  readonly #together: number;
+  readonly #maxOfCaller: number;
+  readonly #totalShare: number;
   readonly #byTenant = new Map<string, TenantQuota>();
 
-  /** `alone`: the share of one caller, `together`: of all. */
-  constructor(alone: number, together: number) {
-    this.#alone = alone;
-    this.#together = together;
+  /** `maxCallerShare`: of one caller; `totalShare`: of all callers. */
+  constructor(maxCallerShare: number, totalShare: number) {
+    this.#maxOfCaller = maxCallerShare;
+    this.#totalShare = totalShare;
   }
 
-  /** What each caller of the tenant has. */
+  /** Quota of the tenant, made when it is new. */
   of(tenant: string): TenantQuota {
-    let allowance = this.#byTenant.get(tenant);
-    if (allowance === undefined) this.#byTenant.set(tenant, (allowance = new TenantQuota(this.#alone, this.#together)));
-    return allowance;
+    let quota = this.#byTenant.get(tenant);
+    if (quota === undefined) this.#byTenant.set(tenant, (quota = new TenantQuota(this.#maxOfCaller, this.#totalShare)));
+    return quota;
   }
 
-  /** From now on they are used by these, one for each caller. */
-  share(used: readonly TenantQuota[], now: number): void {
+  /** Divides the time from now on between these, one for each caller. */
+  divide(used: readonly TenantQuota[], now: number): void {
     const callers = callersOf(used);
-    const tenants = new Set([...callers.keys(), ...this.over(now)]).size;
-    for (const allowance of this.#byTenant.values()) allowance.share(callers.get(allowance) ?? 0, tenants, now);
+    const tenants = new Set([...callers.keys(), ...this.overBurst(now)]).size;
+    for (const quota of this.#byTenant.values()) quota.divide(callers.get(quota) ?? 0, tenants, now);
   }
 
-  /** One for each caller that is there. */
-  note(there: readonly TenantQuota[]): void {
-    const callers = callersOf(there);
-    for (const allowance of this.#byTenant.values()) allowance.note(callers.get(allowance) ?? 0);
+  /** Sets the active callers: a quota for each. */
+  setActive(active: readonly TenantQuota[]): void {
+    const callers = callersOf(active);
+    for (const quota of this.#byTenant.values()) quota.setActive(callers.get(quota) ?? 0);
   }
 
-  /** Those of tenants that have used too much together. */
-  over(now: number): TenantQuota[] {
-    return [...this.#byTenant.values()].filter((allowance) => allowance.isOver(now));
+  /** Quotas of tenants over their burst. */
+  overBurst(now: number): TenantQuota[] {
+    return [...this.#byTenant.values()].filter((quota) => quota.exceedsBurst(now));
   }
 
-  /** Forgets all others. */
+  /** Forgets all other quotas. */
   keep(used: ReadonlySet<TenantQuota>): void {
-    for (const [tenant, allowance] of this.#byTenant) if (!used.has(allowance)) this.#byTenant.delete(tenant);
+    for (const [tenant, quota] of this.#byTenant) if (!used.has(quota)) this.#byTenant.delete(tenant);
   }
 }
 
-function callersOf(allowances: readonly TenantQuota[]): Map<TenantQuota, number> {
+function callersOf(quotas: readonly TenantQuota[]): Map<TenantQuota, number> {
   const callers = new Map<TenantQuota, number>();
-  for (const allowance of allowances) callers.set(allowance, (callers.get(allowance) ?? 0) + 1);
+  for (const quota of quotas) callers.set(quota, (callers.get(quota) ?? 0) + 1);
   return callers;
 }

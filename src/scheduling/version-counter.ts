@@ -1,16 +1,15 @@
-const MOST = 10_000;
+const MAX_IDS = 10_000;
 
 /**
- * When something changed last, counted in changes, by the ids of what: whoever reads slowly learns whether what it has read
- * has changed meanwhile, and does not have to look again for changes of everybody else's, which may never end.
+ * Counts changes by id, so that a slow reader learns whether what it read has changed meanwhile, whatever else changed.
  */
 export class VersionCounter {
   #now = 0;
-  /** Of all that is not in `#byId` any more. */
-  #ofOthers = 0;
+  /** Latest version of the ids no longer in `#byId`. */
+  #newestForgotten = 0;
   readonly #byId = new Map<string, number>();
 
-  /** Moves with each change. */
+  /** Current version; grows with each change. */
   get now(): number {
     return this.#now;
   }
@@ -19,23 +18,23 @@ export class VersionCounter {
     this.#now += 1;
     this.#byId.delete(id);
     this.#byId.set(id, this.#now);
-    if (this.#byId.size <= MOST) return;
+    if (this.#byId.size <= MAX_IDS) return;
     const [oldest, revision] = this.#byId.entries().next().value!;
     this.#byId.delete(oldest);
-    this.#ofOthers = revision;
+    this.#newestForgotten = revision;
   }
 
-  /** Anything may have changed. */
+  /** Counts a change of every id. */
   changedAll(): void {
     this.#now += 1;
-    this.#ofOthers = this.#now;
+    this.#newestForgotten = this.#now;
     this.#byId.clear();
   }
 
-  /** Whether one of these has changed since then. */
+  /** Whether one of the ids has changed since that version. */
   hasChanged(ids: Iterable<string>, since: number): boolean {
     if (since === this.#now) return false;
-    for (const id of ids) if ((this.#byId.get(id) ?? this.#ofOthers) > since) return true;
+    for (const id of ids) if ((this.#byId.get(id) ?? this.#newestForgotten) > since) return true;
     return false;
   }
 }

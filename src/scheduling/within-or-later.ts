@@ -1,11 +1,11 @@
-/** Resolves when it is done, or after so many milliseconds; `result`: what it gives or throws. */
-export function withinOrLater<T>(result: Promise<T>, longMs: number): Promise<{ result: Promise<T> }> {
+/** Resolves when `result` is settled, or after `maxMs` with it still pending. */
+export function withinOrLater<T>(result: Promise<T>, maxMs: number): Promise<{ result: Promise<T> }> {
   return new Promise((resolve) => {
-    const tell = (): void => {
+    const settle = (): void => {
       clearTimeout(timer);
       resolve({ result });
     };
-    const timer = setTimeout(tell, longMs);
-    result.then(tell, tell);
+    const timer = setTimeout(settle, maxMs);
+    result.then(settle, settle);
   });
 }

@@ -2,34 +2,34 @@ import { AppError } from '../errors.ts';
 import { LeakyBucket } from './leaky-bucket.ts';
 import { ActiveTenants } from './active-tenants.ts';
 
-/** What a value costs those who write: in the database's thread, and before it. */
+/** Cost of values, in the database's thread and before it. */
 const VALUES_PER_MS = 150;
-/** What the log keeps of a call, beyond what is usual: texts, which are written more than once. */
+/** Characters of a log row that are free; longer texts are written more than once. */
 const USUAL_CHARACTERS = 8_192;
 const CHARACTERS_PER_MS = 40_000;
-/** Of readings that a value is written into. */
+/** Cost of bytes in readings that are written again. */
 const REWRITTEN_PER_MS = 40_000;
-/** What took the database longer counts for as long as it took, up to so many times: a disk may be slow for all. */
-const AT_MOST_TIMES = 5;
-/** What a tenant may store at once before it has to wait for others. */
+/** Maximum charge as a multiple of the expected cost: a slow disk is not the tenant's fault. */
+const MAX_TIMES_CHARGED = 5;
+/** Burst before a tenant is queued while others write. */
 const BURST_MS = 50;
-/** Some values of one device: they are counted, but do not stand behind the bulk of their tenant. */
-const LITTLE_MS = 0.1;
-/** Nobody waits longer for what it has stored; what would is refused. */
-const LONGEST_WAIT_MS = 10_000;
-/** How much of the time a tenant gets that stores more while others store anything, and all such tenants together. */
+/** Maximum cost of a write that is charged but never queued: some values of one device. */
+const FREE_MS = 0.1;
+/** Maximum wait for what a tenant has used; beyond it writes are refused. */
+const MAX_WAIT_MS = 10_000;
+/** Share of the time of a tenant over its burst while others write, and of all such tenants together. */
 const SHARE = 0.3;
 const SHARE_OF_ALL = 0.5;
-const LOOK_AGAIN_MS = 20;
-const COUNT_AGAIN_MS = 10;
-/** Of a tenant: they are in memory meanwhile. */
+const RETRY_MS = 20;
+const RECOUNT_MS = 10;
+/** Maximum queued cost and writes per tenant; they are in memory. */
 const MAX_WAITING_MS = 1_000;
 const MAX_WAITING = 1_000;
-/** What goes on at one look of who is alone by then: others may come back, and would stand behind all of it. */
-const AT_ONCE_MS = 20;
+/** Maximum cost started per look at the queue, even when the tenant is alone: others may come back. */
+const MAX_STARTED_MS = 20;
 const MAX_TENANTS = 2_000;
 
-/** What is to be stored: values, characters of the call log, and bytes that are written again (`LongReadings`). */
+/** Size of a write: values, characters of the call log, and bytes of readings written again (`LongReadings`). */
 export interface Amount {
   values: number;
   characters?: number;
@@ -37,154 +37,153 @@ export interface Amount {
 }
 
 interface Storing {
-  /** What was known of it when it had its turn. */
+  /** Estimate that was charged at its turn. */
   asked: Amount;
-  /** What is known now. */
+  /** Size as known after the write. */
   amount: () => Amount;
   store: () => Promise<number>;
 }
 
 interface Waiting {
   ms: number;
-  begin: () => void;
+  start: () => void;
 }
 
 interface Writer {
-  /** For what was stored. */
-  debt: LeakyBucket;
+  /** Cost of what was stored. */
+  used: LeakyBucket;
   waiting: Waiting[];
   waitingMs: number;
 }
 
 /**
- * The time of who writes to the database, shared between tenants (CONTRACT 7, shares): flushes follow each other, so a
- * request with one value stands behind the ten thousand of another. Who has stored more than a burst waits while other
- * tenants store anything; alone, everybody has everything. A stream of single values never comes near its share.
+ * Shares the time of the database writer between tenants (CONTRACT 7, shares), because flushes follow each other. A
+ * tenant over its burst waits while other tenants write; alone, it has everything.
  */
 export class WriteShares {
   readonly #now: () => number;
   readonly #writers = new Map<string, Writer>();
-  readonly #senders: ActiveTenants;
+  readonly #active: ActiveTenants;
   #waitingTenants = 0;
-  /** Of each tenant that stores more. */
+  /** Share of each tenant over its burst. */
   #share = SHARE;
-  #countedUntil = Number.NEGATIVE_INFINITY;
+  #recountAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
 
   /** `now`: milliseconds that never go back. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
-    this.#senders = new ActiveTenants(now);
+    this.#active = new ActiveTenants(now);
   }
 
   /**
-   * When the tenant may store so much; null: at once. Throws OVERLOADED when too many of it wait. What was true of
-   * its rights has to be looked at again after the waiting.
+   * Resolves when the tenant may write; null: at once. Throws OVERLOADED when too much of it waits. Check its rights
+   * again after the wait.
    */
   turn(tenant: string, amount: Amount): Promise<void> | null {
     const ms = usualMs(amount);
     if (ms === 0) return null;
-    this.#senders.saw(tenant);
-    this.#count();
+    this.#active.note(tenant);
+    this.#recount();
     const writer = this.#writerOf(tenant);
-    if (ms <= LITTLE_MS || (writer.waiting.length === 0 && this.#mayBegin(tenant, writer))) {
+    if (ms <= FREE_MS || (writer.waiting.length === 0 && this.#mayStart(tenant, writer))) {
       this.#charge(writer, ms);
       return null;
     }
-    if (writer.waiting.length > 0 && this.#isTooMuch(writer, ms))
+    if (writer.waiting.length > 0 && this.#isFull(writer, ms))
       throw new AppError(
         'OVERLOADED',
-        'This workspace is over its share of the write capacity while others write too: send the rest more slowly.',
+        'This workspace is over its share of the write capacity while others write too: send the rest extraMs slowly.',
         {
           details: { retryAfterSeconds: 2 },
         },
       );
-    return new Promise((begin) => {
+    return new Promise((start) => {
       if (writer.waiting.length === 0) this.#waitingTenants += 1;
-      writer.waiting.push({ ms, begin });
+      writer.waiting.push({ ms, start });
       writer.waitingMs += ms;
-      this.#lookSoon();
+      this.#drainSoon();
     });
   }
 
   /**
-   * Stores so much of the tenant, whose `turn` it was with what was `asked`; meanwhile it is there. `store` resolves with
-   * how long that took the database, in ms: keys that are written again take longer than new ones. What the amount turned
-   * out to be is seen afterwards: that readings are long is known when they have been written again.
+   * Writes an amount whose `turn` was charged as `asked`; the tenant counts as active meanwhile. `store` resolves with
+   * the milliseconds that the database took. Charges the difference afterwards, because rewritten bytes are known only
+   * then.
    */
   async storing(tenant: string, { asked, amount, store }: Storing): Promise<void> {
     const charged = usualMs(asked);
-    const tookMs = await this.#senders.meanwhile(tenant, store);
+    const tookMs = await this.#active.during(tenant, store);
     const ms = usualMs(amount());
-    if (Math.max(charged, ms) <= LITTLE_MS) return;
-    const more = Math.max(ms, Math.min(tookMs, charged * AT_MOST_TIMES)) - charged;
-    if (more > 0) this.#charge(this.#writerOf(tenant), more);
+    if (Math.max(charged, ms) <= FREE_MS) return;
+    const extraMs = Math.max(ms, Math.min(tookMs, charged * MAX_TIMES_CHARGED)) - charged;
+    if (extraMs > 0) this.#charge(this.#writerOf(tenant), extraMs);
   }
 
-  #isTooMuch(writer: Writer, ms: number): boolean {
+  #isFull(writer: Writer, ms: number): boolean {
     const waitingMs = writer.waitingMs + ms;
     if (waitingMs > MAX_WAITING_MS || writer.waiting.length >= MAX_WAITING) return true;
-    return waitingMs + this.#debt(writer) > LONGEST_WAIT_MS * this.#share;
+    return waitingMs + this.#used(writer) > MAX_WAIT_MS * this.#share;
   }
 
-  #mayBegin(tenant: string, writer: Writer): boolean {
-    return this.#debt(writer) <= BURST_MS || !this.#othersAreThere(tenant);
+  #mayStart(tenant: string, writer: Writer): boolean {
+    return this.#used(writer) <= BURST_MS || !this.#hasOthers(tenant);
   }
 
-  #othersAreThere(tenant: string): boolean {
+  #hasOthers(tenant: string): boolean {
     const waitsItself = (this.#writers.get(tenant)?.waiting.length ?? 0) > 0;
-    return this.#waitingTenants > (waitsItself ? 1 : 0) || this.#senders.othersAreThere(tenant);
+    return this.#waitingTenants > (waitsItself ? 1 : 0) || this.#active.hasOthers(tenant);
   }
 
   #charge(writer: Writer, ms: number): void {
-    writer.debt.add(ms, this.#now(), { share: this.#share, most: BURST_MS + LONGEST_WAIT_MS * this.#share });
+    writer.used.add(ms, this.#now(), { share: this.#share, max: BURST_MS + MAX_WAIT_MS * this.#share });
   }
 
-  #debt({ debt }: Writer): number {
-    return debt.left(this.#now(), this.#share);
+  #used({ used }: Writer): number {
+    return used.level(this.#now(), this.#share);
   }
 
-  #lookSoon(): void {
+  #drainSoon(): void {
     if (this.#timer !== null) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      this.#look();
-    }, LOOK_AGAIN_MS).unref();
+      this.#drain();
+    }, RETRY_MS).unref();
   }
 
-  #look(): void {
-    this.#count();
+  #drain(): void {
+    this.#recount();
     for (const [tenant, writer] of this.#writers) {
-      let begunMs = 0;
-      while (writer.waiting.length > 0 && begunMs < AT_ONCE_MS && this.#mayBegin(tenant, writer))
-        begunMs += this.#beginNext(writer);
+      let startedMs = 0;
+      while (writer.waiting.length > 0 && startedMs < MAX_STARTED_MS && this.#mayStart(tenant, writer))
+        startedMs += this.#startNext(writer);
     }
-    if (this.#waitingTenants > 0) this.#lookSoon();
+    if (this.#waitingTenants > 0) this.#drainSoon();
   }
 
-  #beginNext(writer: Writer): number {
-    const { ms, begin } = writer.waiting.shift()!;
+  #startNext(writer: Writer): number {
+    const { ms, start } = writer.waiting.shift()!;
     writer.waitingMs -= ms;
     if (writer.waiting.length === 0) this.#waitingTenants -= 1;
     this.#charge(writer, ms);
-    begin();
+    start();
     return ms;
   }
 
-  /** Now and then: how many have stored more than their burst, and share what such tenants have. */
-  #count(): void {
+  /** Recounts the tenants over their burst and divides the share between them. */
+  #recount(): void {
     const now = this.#now();
-    if (now < this.#countedUntil) return;
-    this.#countedUntil = now + COUNT_AGAIN_MS;
-    let heavy = 0;
+    if (now < this.#recountAt) return;
+    this.#recountAt = now + RECOUNT_MS;
+    let overBurst = 0;
     for (const writer of this.#writers.values())
-      if (writer.waiting.length > 0 || this.#debt(writer) > BURST_MS) heavy += 1;
-    const share = Math.min(SHARE, SHARE_OF_ALL / Math.max(1, heavy));
+      if (writer.waiting.length > 0 || this.#used(writer) > BURST_MS) overBurst += 1;
+    const share = Math.min(SHARE, SHARE_OF_ALL / Math.max(1, overBurst));
     if (share === this.#share) return;
-    // What was forgotten until now was so by the share until now.
+    // Drain at the old share up to now.
     for (const writer of this.#writers.values()) this.#charge(writer, 0);
     this.#share = share;
-    // Nor does anybody wait longer than the longest because others have come.
+    // Cap at the new share: nobody's wait grows beyond the maximum.
     for (const writer of this.#writers.values()) this.#charge(writer, 0);
   }
 
@@ -192,7 +191,7 @@ export class WriteShares {
     let writer = this.#writers.get(tenant);
     if (writer === undefined) {
       if (this.#writers.size >= MAX_TENANTS) this.#sweep();
-      writer = { debt: new LeakyBucket(this.#now()), waiting: [], waitingMs: 0 };
+      writer = { used: new LeakyBucket(this.#now()), waiting: [], waitingMs: 0 };
       this.#writers.set(tenant, writer);
     }
     return writer;
@@ -200,11 +199,11 @@ export class WriteShares {
 
   #sweep(): void {
     for (const [tenant, writer] of this.#writers)
-      if (writer.waiting.length === 0 && this.#debt(writer) === 0) this.#writers.delete(tenant);
+      if (writer.waiting.length === 0 && this.#used(writer) === 0) this.#writers.delete(tenant);
   }
 }
 
-/** Charged at its turn. */
+/** Expected cost of an amount, charged at its turn. */
 function usualMs({ values, characters = 0, rewritten = 0 }: Amount): number {
   const charactersMs = Math.max(0, characters - USUAL_CHARACTERS) / CHARACTERS_PER_MS;
   return values / VALUES_PER_MS + charactersMs + rewritten / REWRITTEN_PER_MS;

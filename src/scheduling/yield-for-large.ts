@@ -1,13 +1,13 @@
 import { yieldToEventLoop } from './yield-to-event-loop.ts';
 import { currentCaller } from './current-caller.ts';
 
-/** In bytes or characters: what a megabyte says takes 50 ms to read, and as long to decide. */
-const HEAVY = 131_072;
+/** Size from which parsing and deciding take a turn of their own, in bytes or characters. */
+const LARGE = 131_072;
 
 /**
- * Resolves when work on what somebody sent in one piece may begin: for few bytes at once, for what is heavy in a turn of
- * its own, as many may come in together.
+ * Resolves when work on a received text may start: at once for few bytes, at the caller's turn of the event loop for
+ * many.
  */
-export async function yieldForLarge(bytes: number, party = currentCaller()): Promise<void> {
-  if (bytes > HEAVY) await yieldToEventLoop(party);
+export async function yieldForLarge(bytes: number, caller = currentCaller()): Promise<void> {
+  if (bytes > LARGE) await yieldToEventLoop(caller);
 }

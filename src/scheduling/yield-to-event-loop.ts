@@ -2,50 +2,50 @@ import { RoundRobinQueue } from './round-robin-queue.ts';
 import type { Caller } from './caller.ts';
 import { currentCaller } from './current-caller.ts';
 
-const TURN_MS = 5;
-/** With what follows below the 50 ms that nobody notices. */
-const TRANSACTION_MS = 20;
-/** What the reader of a stream does when it is woken. */
-const WAKES_MS = 0.01;
+const SLICE_MS = 5;
+/** Maximum time of a slice in a transaction; with what follows it stays below 50 ms. */
+const TRANSACTION_SLICE_MS = 20;
+/** Cost of waking the reader of a stream. */
+const WAKE_MS = 0.01;
 
-/** Of those who have given way. */
-const line = new RoundRobinQueue<() => void>();
-let goesOn = false;
+/** Work that has yielded. */
+const queue = new RoundRobinQueue<() => void>();
+let isScheduled = false;
 
 /**
- * Between two slices of long work: lets the event loop hear everybody else. One slice of one work goes on in each turn of
- * the loop, the next of whoever's turn it is: a hundred works that give way together would otherwise go on together.
+ * Yields to the event loop between two slices of long work. Each turn of the loop resumes one slice, in turns between
+ * callers, so that many that yield together do not resume together.
  */
-export function yieldToEventLoop(party = currentCaller()): Promise<void> {
+export function yieldToEventLoop(caller = currentCaller()): Promise<void> {
   return new Promise((resolve) => {
-    line.add(party, resolve);
-    if (goesOn) return;
-    goesOn = true;
-    setImmediate(goOn);
+    queue.add(caller, resolve);
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(runNext);
   });
 }
 
-/** Lets the event loop hear everybody else without a place in the line of those who hold nothing. */
+/** Yields to the event loop without queueing behind other slices; for work that holds a lock. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
 /**
- * Slices of long work within a transaction. On SQLite nobody else writes meanwhile: who records waits for its end, and with
- * it for whatever others do in the turns between the slices. So they are long, and there are few turns.
+ * Slices of long work in a transaction. They are long and few, because on SQLite all writers wait for the end of the
+ * transaction, and so for each turn between its slices.
  */
 export class TransactionSlices {
-  #until = performance.now() + TRANSACTION_MS;
+  #until = performance.now() + TRANSACTION_SLICE_MS;
 
-  /** Between two pieces of it, of a few ms each. */
+  /** Yields once the slice is over; call it between pieces of a few ms. */
   async next(): Promise<void> {
     if (performance.now() < this.#until) return;
     await nextTurn();
-    this.#until = performance.now() + TRANSACTION_MS;
+    this.#until = performance.now() + TRANSACTION_SLICE_MS;
   }
 }
 
-/** What may be told of something while its reader waits for that. */
+/** A stream whose reader may wait for an item. */
 interface Offered<Item> {
   readonly isAwaited: boolean;
   offer: (item: Item) => void;
@@ -53,53 +53,53 @@ interface Offered<Item> {
 
 /** Long work in slices of 5 ms. */
 export class Slices {
-  readonly #party: Caller;
-  #until = performance.now() + TURN_MS;
+  readonly #caller: Caller;
+  #until = performance.now() + SLICE_MS;
 
-  /** Whose work it is. */
-  constructor(party = currentCaller()) {
-    this.#party = party;
+  /** `caller`: the caller whose work it is. */
+  constructor(caller = currentCaller()) {
+    this.#caller = caller;
   }
 
-  /** Then give way, by `next`. */
+  /** Whether to yield now, by `next`. */
   get isOver(): boolean {
     return performance.now() >= this.#until;
   }
 
-  /** So long takes what others do as soon as this gives way: those who were told of something. */
-  leadsTo(milliseconds: number): void {
+  /** Counts time that others will use as soon as this yields, such as readers that were woken. */
+  expectFollowUp(milliseconds: number): void {
     this.#until -= milliseconds;
   }
 
-  /** Tells one of it: a reader that waited for that goes on as soon as this gives way. */
+  /** Offers the item, and counts the follow-up of a reader that waited for it. */
   offer<Item>(stream: Offered<Item>, item: Item): void {
-    const waited = stream.isAwaited;
+    const wasAwaited = stream.isAwaited;
     stream.offer(item);
-    if (waited && !stream.isAwaited) this.leadsTo(WAKES_MS);
+    if (wasAwaited && !stream.isAwaited) this.expectFollowUp(WAKE_MS);
   }
 
   async next(): Promise<void> {
-    await yieldToEventLoop(this.#party);
-    this.#until = performance.now() + TURN_MS;
+    await yieldToEventLoop(this.#caller);
+    this.#until = performance.now() + SLICE_MS;
   }
 }
 
-/** Does it for each, in slices: thousands may be told of each. `leadsToMs`: as `Slices.leadsTo`. */
+/** Runs `work` for each item in slices. `followUpMs`: as for `Slices.expectFollowUp`. */
 export async function eachInTurns<Item>(
   items: Iterable<Item>,
   work: (item: Item) => void,
-  leadsToMs = 0,
+  followUpMs = 0,
 ): Promise<void> {
   const slices = new Slices();
   for (const item of items) {
     work(item);
-    slices.leadsTo(leadsToMs);
+    slices.expectFollowUp(followUpMs);
     if (slices.isOver) await slices.next();
   }
 }
 
-function goOn(): void {
-  line.take()!();
-  goesOn = !line.isEmpty;
-  if (goesOn) setImmediate(goOn);
+function runNext(): void {
+  queue.take()!();
+  isScheduled = !queue.isEmpty;
+  if (isScheduled) setImmediate(runNext);
 }

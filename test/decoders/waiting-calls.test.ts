@@ -9,7 +9,7 @@ import type { Access } from '../../src/domain/access/access.ts';
 import { NetworkReceiver } from '../../src/domain/receiving/network-receiver.ts';
 import type { UnknownDevices } from '../../src/domain/receiving/unknown-devices.ts';
 import { WebhookReceiver } from '../../src/domain/receiving/webhook-receiver.ts';
-import type { HeldTurns } from '../../src/scheduling/penalty-turns.ts';
+import type { ChargedTurns } from '../../src/scheduling/charged-turns.ts';
 import type { DeviceFinder } from '../../src/domain/ingest-cache/device-finder.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import { ActiveTenants } from '../../src/scheduling/active-tenants.ts';
@@ -88,10 +88,10 @@ const MANY_NAMES = Array.from({ length: 500 }, (_, at) => `${at}`);
 
 test('serial numbers that are read again and again are held against the workspace: others have most of the time', async () => {
   const senders = new ActiveTenants();
-  const others = setInterval(() => senders.saw('other'), 10);
+  const others = setInterval(() => senders.note('other'), 10);
   onTestFinished(() => clearInterval(others));
   const [PIECES, PIECE_MS] = [40, 5];
-  const load = async (_: number, turns: HeldTurns): Promise<readonly Buffer[]> => {
+  const load = async (_: number, turns: ChargedTurns): Promise<readonly Buffer[]> => {
     for (let piece = 0; piece < PIECES; piece += 1)
       await turns.run(async () => {
         for (const from = performance.now(); performance.now() - from < PIECE_MS;);
@@ -120,7 +120,7 @@ test('serial numbers that are read again and again are held against the workspac
 
 test('forms wait for no serial numbers that the database does not give', async () => {
   const reading = Promise.withResolvers<void>();
-  const load = async (_: number, turns: HeldTurns): Promise<readonly Buffer[]> => {
+  const load = async (_: number, turns: ChargedTurns): Promise<readonly Buffer[]> => {
     await turns.run(() => reading.promise);
     return [];
   };
@@ -166,7 +166,7 @@ test.each([
   const product = { id: 'p', workspaceId: 'w', fields: new Map() } as unknown as ProductInfo;
   const run = (counted: boolean): Promise<unknown> =>
     runner.run({ product, source: 'x', request, receivedAt: 0, counted });
-  const others = setInterval(() => senders.saw('other'), 10);
+  const others = setInterval(() => senders.note('other'), 10);
   const sending = { isOver: false, refused: 0 };
   const send = async (): Promise<void> => {
     while (!sending.isOver)

@@ -78,7 +78,7 @@ test('what waits for nothing but a processor waits for its place, however long',
 
 test('who has waited for seconds in which nothing ended begins, whatever runs, or is refused', () =>
   withClock(async (advance) => {
-    const { begun, begin, endOne } = crowd(new FairSemaphore(1, { stillMs: 2_000 }));
+    const { begun, begin, endOne } = crowd(new FairSemaphore(1, { stalledMs: 2_000 }));
     const all = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => begin(name, name));
     await advance(1_500);
     await endOne();
@@ -89,7 +89,7 @@ test('who has waited for seconds in which nothing ended begins, whatever runs, o
     for (let i = 0; i < 5; i += 1) await endOne();
     await Promise.all(all);
 
-    const strict = crowd(new FairSemaphore(1, { stillMs: 2_000, refusal: () => new Error('still') }));
+    const strict = crowd(new FairSemaphore(1, { stalledMs: 2_000, stalledError: () => new Error('still') }));
     const first = strict.begin('a', 'a');
     const refused = ['b', 'c'].map((name) => strict.begin(name, name).catch((error: Error) => error.message));
     await advance(2_000);
@@ -101,7 +101,7 @@ test('who has waited for seconds in which nothing ended begins, whatever runs, o
 
 test('of many that take half a second each one goes on at a time, however long the others wait', () =>
   withClock(async (advance) => {
-    const slots = new FairSemaphore(1, { longMs: 1_000, stillMs: 2_000 });
+    const slots = new FairSemaphore(1, { slowAfterMs: 1_000, stalledMs: 2_000 });
     let [running, most] = [0, 0];
     const work = async (): Promise<void> => {
       most = Math.max(most, (running += 1));
@@ -116,7 +116,7 @@ test('of many that take half a second each one goes on at a time, however long t
 
 test('what takes long does not keep those of other tenants from beginning, and what fails neither', () =>
   withClock(async (advance) => {
-    const slots = new FairSemaphore(1, { longMs: 1_000 });
+    const slots = new FairSemaphore(1, { slowAfterMs: 1_000 });
     const { begun, begin, endOne } = crowd(slots);
     const all = [begin('long', 'one'), begin('next', 'one'), begin('other', 'two')];
     await advance(999);

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { inVainOf } from '../../src/domain/receiving/webhook-receiver.ts';
 import { yieldForLarge } from '../../src/scheduling/yield-for-large.ts';
-import { type InVain, InvalidInputThrottle } from '../../src/scheduling/invalid-input-throttle.ts';
+import { type Wasted, InvalidInputThrottle } from '../../src/scheduling/invalid-input-throttle.ts';
 import { AppError, badInput } from '../../src/errors.ts';
 
 const MB = 1_048_576;
 /** What a megabyte that is refused counts. */
 const MB_MS = 64;
-const NOTHING: InVain = { part: 0, entries: 0 };
+const NOTHING: Wasted = { part: 0, entries: 0 };
 
 describe('a tenant of which much is refused', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -25,11 +25,11 @@ describe('a tenant of which much is refused', () => {
     onBegun = () => {},
     source = 'one',
   ): Promise<unknown> => {
-    const begin = async (): Promise<InVain> => {
+    const begin = async (): Promise<Wasted> => {
       onBegun();
       return { part, entries: 0 };
     };
-    return work.watch({ tenant: 'bad', source, bytes }, begin, (inVain) => inVain);
+    return work.run({ tenant: 'bad', source, bytes }, begin, (inVain) => inVain);
   };
 
   /** How many of these bodies are begun within so long, while another tenant sends now and then. */
@@ -50,7 +50,7 @@ describe('a tenant of which much is refused', () => {
   }
 
   const seen = (work: InvalidInputThrottle): Promise<unknown> =>
-    work.watch(
+    work.run(
       { tenant: 'good', source: 'good', bytes: 100 },
       async () => {},
       () => NOTHING,
@@ -70,7 +70,7 @@ describe('a tenant of which much is refused', () => {
     const ends: (() => void)[] = [];
     await seen(work);
     for (let body = 0; body < 50; body += 1)
-      void work.watch(
+      void work.run(
         { tenant: 'bad', source: 'one', bytes: MB },
         () => new Promise<void>((end) => ends.push(end)),
         () => NOTHING,
@@ -108,7 +108,7 @@ describe('a tenant of which much is refused', () => {
 
   test('is not blamed for what failed for another reason', async () => {
     const fail = (work: InvalidInputThrottle, error: Error): Promise<unknown> =>
-      work.watch(
+      work.run(
         { tenant: 'bad', source: 'one', bytes: 20 * MB },
         () => Promise.reject(error),
         () => ({ part: 1, entries: 0 }),
@@ -151,8 +151,8 @@ describe('a tenant of which much is refused', () => {
     const work = new InvalidInputThrottle();
     let begun = 0;
     const zeros = (): Promise<unknown> =>
-      work.watch(
-        { tenant: 'bad', source: 'one', bytes: 20_000, mostEntries: 10_000 },
+      work.run(
+        { tenant: 'bad', source: 'one', bytes: 20_000, maxEntries: 10_000 },
         async () => void (begun += 1),
         () => ({ part: 1, entries: 10_000 }),
       );

@@ -73,10 +73,10 @@ describe.each(EITHER_DATABASE)('what decoders look up, %s', (name) => {
   test('goes on, once begun, before what others look up newly', async () => {
     const run = vi.spyOn(PenaltyBucket.prototype, 'run');
     await told(names);
-    const goesOn = run.mock.calls.map(([held]) => held.goesOn);
+    const continuations = run.mock.calls.map(([piece]) => piece.isContinuation);
     run.mockRestore();
-    expect(goesOn.length).toBeGreaterThan(1);
-    expect(goesOn).toEqual(goesOn.map((_, at) => at > 0));
+    expect(continuations.length).toBeGreaterThan(1);
+    expect(continuations).toEqual(continuations.map((_, at) => at > 0));
   });
 
   test('is none of a device that the product has not', async () => {
@@ -92,7 +92,7 @@ describe.each(EITHER_DATABASE)('what decoders look up, %s', (name) => {
       return [];
     });
     let gone = (): void => {};
-    const present = domain.senders.meanwhile('somebody', () => new Promise<void>((resolve) => (gone = resolve)));
+    const present = domain.senders.during('somebody', () => new Promise<void>((resolve) => (gone = resolve)));
     await told(['s0']);
     // 125 ms are held against it, of which it may have 50.
     const second = await told(['s0']);
@@ -111,8 +111,8 @@ describe.each(EITHER_DATABASE)('what decoders look up, %s', (name) => {
     expect(alone.sizes.every((size) => size > NULLS)).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     let gone = (): void => {};
-    const present = domain.senders.meanwhile('somebody', () => new Promise<void>((resolve) => (gone = resolve)));
-    const beside = await domain.senders.meanwhile(product.workspaceId, () => told(few));
+    const present = domain.senders.during('somebody', () => new Promise<void>((resolve) => (gone = resolve)));
+    const beside = await domain.senders.during(product.workspaceId, () => told(few));
     gone();
     await present;
     // 9 MB, a fifth of the time; alone 200 ms.

@@ -7,17 +7,17 @@ const nothing = async (): Promise<number> => 0;
 const free = (): number => 0;
 
 test('works of fractions of a millisecond beside each other leave nothing behind that holds up a larger one', async () => {
-  const held = new PenaltyBucket(new ActiveTenants(), { burstMs: 50, mostUnderWayMs: 10, tooMuch: 'too much' });
+  const penalties = new PenaltyBucket(new ActiveTenants(), { burstMs: 50, maxRunningMs: 10, refusal: 'too much' });
   for (let time = 0; time < 200; time += 1) {
     const ends: (() => void)[] = [];
     const works = [0.1, 0.2, 0.7 / 3, 1 / 7].map((ms) =>
-      held.run({ tenant: 'w', source: 's', ms }, () => new Promise<void>((end) => ends.push(end)), free),
+      penalties.run({ tenant: 'w', source: 's', ms }, () => new Promise<void>((end) => ends.push(end)), free),
     );
     await new Promise(setImmediate);
     // In another order than they began.
     for (const at of [2, 0, 3, 1]) ends[at]!();
     await Promise.all(works);
-    const larger = held.run({ tenant: 'w', source: 's', ms: 20 }, nothing, free);
+    const larger = penalties.run({ tenant: 'w', source: 's', ms: 20 }, nothing, free);
     const late = new Promise<string>((resolve) => setTimeout(() => resolve('it waits for ever'), 500));
     expect(await Promise.race([larger, late])).toBe(0);
   }
@@ -26,14 +26,14 @@ test('works of fractions of a millisecond beside each other leave nothing behind
 test('what is held against a tenant for one kind of work does not hold up another', async () => {
   let now = 0;
   const senders = new ActiveTenants(() => now);
-  const bodies = new PenaltyBucket(senders, { burstMs: 300, tooMuch: 'too much' });
-  const lookUps = new PenaltyBucket(senders, { burstMs: 50, tooMuch: 'too much' });
-  await senders.meanwhile('w', () => bodies.run({ tenant: 'w', source: 's', ms: 600 }, nothing, () => 600));
+  const bodies = new PenaltyBucket(senders, { burstMs: 300, refusal: 'too much' });
+  const lookUps = new PenaltyBucket(senders, { burstMs: 50, refusal: 'too much' });
+  await senders.during('w', () => bodies.run({ tenant: 'w', source: 's', ms: 600 }, nothing, () => 600));
   let began = 0;
   const begin = async (): Promise<number> => (began += 1);
-  const others = senders.meanwhile('other', () => new Promise((resolve) => setTimeout(resolve, 300)));
-  const lookUp = senders.meanwhile('w', () => lookUps.run({ tenant: 'w', source: 's', ms: 5 }, begin, free));
-  const body = senders.meanwhile('w', () => bodies.run({ tenant: 'w', source: 's', ms: 5 }, begin, free));
+  const others = senders.during('other', () => new Promise((resolve) => setTimeout(resolve, 300)));
+  const lookUp = senders.during('w', () => lookUps.run({ tenant: 'w', source: 's', ms: 5 }, begin, free));
+  const body = senders.during('w', () => bodies.run({ tenant: 'w', source: 's', ms: 5 }, begin, free));
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(began).toBe(1);
   now += 5_000;
@@ -42,13 +42,17 @@ test('what is held against a tenant for one kind of work does not hold up anothe
 });
 
 test('what waits does not begin, and is kept no longer, when nobody waits for it any more', async () => {
-  const held = new PenaltyBucket(new ActiveTenants(), { burstMs: 50, mostUnderWayMs: 10, tooMuch: 'too much' });
+  const penalties = new PenaltyBucket(new ActiveTenants(), { burstMs: 50, maxRunningMs: 10, refusal: 'too much' });
   let end = (): void => {};
-  const running = held.run({ tenant: 'w', source: 's', ms: 20 }, () => new Promise<void>((ends) => (end = ends)), free);
+  const running = penalties.run(
+    { tenant: 'w', source: 's', ms: 20 },
+    () => new Promise<void>((ends) => (end = ends)),
+    free,
+  );
   let [isGone, begun] = [false, 0];
   const begin = async (): Promise<number> => (begun += 1);
   const waiting = Array.from({ length: 3 }, (_, at) =>
-    held.run({ tenant: 'w', source: `${at % 2}`, ms: 20, isGone: () => isGone && at > 0 }, begin, free),
+    penalties.run({ tenant: 'w', source: `${at % 2}`, ms: 20, isAbandoned: () => isGone && at > 0 }, begin, free),
   );
   await new Promise((resolve) => setTimeout(resolve, 100));
   isGone = true;
@@ -61,8 +65,8 @@ test('what waits does not begin, and is kept no longer, when nobody waits for it
 
 test('what has begun comes to its end beside others, however many come, and come again whenever they are refused', async () => {
   const senders = new ActiveTenants();
-  const held = new PenaltyBucket(senders, { burstMs: 50, mostUnderWayMs: 10, tooMuch: 'too much' });
-  const others = setInterval(() => senders.saw('other'), 10);
+  const penalties = new PenaltyBucket(senders, { burstMs: 50, maxRunningMs: 10, refusal: 'too much' });
+  const others = setInterval(() => senders.note('other'), 10);
   const sending = { isOver: false };
   let [pieces, ended, refusedAmid] = [0, 0, 0];
   const piece = async (): Promise<void> => {
@@ -73,7 +77,7 @@ test('what has begun comes to its end beside others, however many come, and come
     for (let at = 0; !sending.isOver;) {
       try {
         for (at = 0; at < 4; at += 1)
-          await held.run({ tenant: 'w', source: 's', ms: 5, goesOn: at > 0 }, piece, () => 2);
+          await penalties.run({ tenant: 'w', source: 's', ms: 5, isContinuation: at > 0 }, piece, () => 2);
         ended += 1;
       } catch {
         if (at > 0) refusedAmid += 1;

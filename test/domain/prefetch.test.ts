@@ -11,12 +11,12 @@ afterEach(() => {
 
 /** Reads two items at a time, and writes down what was read. */
 function newReaders() {
-  const places = new PrefetchCredits();
+  const credits = new PrefetchCredits();
   const read: string[] = [];
   const open = (token: string, at: number, tenant = 'tenant') => {
     const name = `${token} ${at}`;
-    const party = { tokenId: token, tenant };
-    const ahead = new Prefetch<number>({ places, party, onSlow: () => tooSlow.push(name) });
+    const caller = { tokenId: token, tenant };
+    const ahead = new Prefetch<number>({ credits, caller, onSlow: () => tooSlow.push(name) });
     const filled = ahead.fill(async () => {
       read.push(name);
       return [1, 2];
@@ -109,8 +109,8 @@ test('nobody gives way whose place would be nobody’s', async () => {
 });
 
 test('a page that could not be read, or is empty, has no place, nor who ended meanwhile', async () => {
-  const places = new PrefetchCredits();
-  const deps = { places, party: { tokenId: 'token', tenant: 'tenant' }, onSlow: () => {} };
+  const credits = new PrefetchCredits();
+  const deps = { credits, caller: { tokenId: 'token', tenant: 'tenant' }, onSlow: () => {} };
   const ahead = new Prefetch<number>(deps);
   for (let time = 0; time < 30; time += 1) {
     await expect(ahead.fill(() => Promise.reject(new Error('away')))).rejects.toThrow('away');

@@ -41,7 +41,7 @@ async function waitOf(begin: () => Promise<unknown>): Promise<number> {
 
 test('who has used more than its burst beside others waits as long as that takes, and no longer', async () => {
   const shares = new FairScheduler();
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   // 6 ms over the 50 that are free: of each millisecond three tenths are forgotten.
   shares.spend(party('charts'), 56);
   const wait = await waitOf(() => shares.begin(party('charts')));
@@ -51,19 +51,19 @@ test('who has used more than its burst beside others waits as long as that takes
 
 test('what is no number is held against nobody', async () => {
   const shares = new FairScheduler();
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   shares.spend(party('charts'), NaN);
   expect(await waitOf(() => shares.begin(party('charts')))).toBe(0);
 });
 
 test('who asks for more than one thing at once has a smaller share, for a while', async () => {
   const shares = new FairScheduler();
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   shares.spend(party('charts'), 56);
   const wait = await waitOf(() => Promise.all([1, 2].map(() => shares.begin(party('charts')))));
   expect(wait).toBeGreaterThanOrEqual(40);
   expect(wait).toBeLessThan(45);
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   shares.spend(party('charts'), 56);
   // Half a second later it is one by one again.
   expect(await waitOf(() => shares.begin(party('charts')))).toBeLessThan(25);
@@ -72,10 +72,10 @@ test('who asks for more than one thing at once has a smaller share, for a while'
 test('what a caller has done in the background is one account, and nothing that it asks waits for it', async () => {
   const shares = new FairScheduler();
   const [files, replays] = [shares.backgroundOf(party('charts')), shares.backgroundOf(party('charts'))];
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   files.spend(70);
   expect(await waitOf(() => shares.begin(party('charts')))).toBe(0);
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   files.spend(70);
   const wait = await waitOf(replays.next);
   expect(wait).toBeGreaterThanOrEqual(133);
@@ -85,12 +85,12 @@ test('what a caller has done in the background is one account, and nothing that 
 test('who waits in the background for turn after turn has the smaller share in front, too', async () => {
   const shares = new FairScheduler();
   const files = shares.backgroundOf(party('charts'));
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   files.spend(1_000);
   const waiting = files.next();
   for (let at = 0; at < 3; at += 1) {
     await pass(200);
-    shares.noteOthers();
+    shares.noteOtherTraffic();
   }
   shares.spend(party('charts'), 56);
   const wait = await waitOf(() => shares.begin(party('charts')));
@@ -107,12 +107,12 @@ test.each([
   const shares = new FairScheduler();
   const files = Array.from({ length: tokens }, (_, at) => shares.backgroundOf(party(`token ${at}`, 'tenant')));
   for (const { spend } of files) spend(5_000);
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   const state = { isOver: false };
   const waiting = files[0]!.next().then(() => (state.isOver = true));
   let passedMs = 0;
   for (; !state.isOver; passedMs += 50) {
-    shares.noteOthers();
+    shares.noteOtherTraffic();
     for (const { spend } of files.slice(1)) spend(5_000);
     await pass(50);
   }
@@ -125,7 +125,7 @@ test('background work counts twofold while its caller has used up its share', as
   const shares = new FairScheduler();
   const files = shares.backgroundOf(party('charts'));
   shares.spend(party('charts'), 1_000);
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   files.spend(40);
   const wait = await waitOf(files.next);
   expect(wait).toBeGreaterThanOrEqual(200);
@@ -137,13 +137,13 @@ test.each([
   ['in the background', (shares: FairScheduler) => [shares.begin(party('charts'), { patient: true })]],
 ])('who asks for things %s has the smaller share however long they wait', async (_, begin) => {
   const shares = new FairScheduler();
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   shares.spend(party('charts'), 140);
   let began = NaN;
   const from = performance.now();
   const running = Promise.all(begin(shares)).then(() => (began = performance.now()));
   for (let ms = 0; ms < 800; ms += 50) {
-    shares.noteOthers();
+    shares.noteOtherTraffic();
     await pass(50);
   }
   await running;
@@ -153,7 +153,7 @@ test.each([
 
 test('who waits in the background for turn after turn has the smaller share of all the time', async () => {
   const shares = new FairScheduler();
-  const files = shares.turnsOf(party('files'), { dear: true, patient: true });
+  const files = shares.turnsOf(party('files'), { expensive: true, patient: true });
   const state = { isOver: false };
   const from = performance.now();
   const running = (async () => {
@@ -165,7 +165,7 @@ test('who waits in the background for turn after turn has the smaller share of a
     return performance.now() - from;
   })();
   while (!state.isOver) {
-    shares.noteOthers();
+    shares.noteOtherTraffic();
     await pass(50);
   }
   // 500 ms, the last of them not waited for any more and 50 at once.
@@ -183,7 +183,7 @@ async function waitAfter(bring: (points: PointBudget) => Promise<number>, tookMs
   const running = operations.execute(await operations.admit({ query: '{ history }' }, context));
   await pass(tookMs);
   expect((await running).result.errors).toBeUndefined();
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   return waitOf(() => shares.begin(party('charts')));
 }
 
@@ -291,12 +291,14 @@ test('of many tokens of one tenant that begin at once, others do not wait for th
 
 test('who keeps within its burst does not wait for what runs long for others', async () => {
   const shares = new FairScheduler();
-  const long = ['a', 'b', 'c', 'd'].map((name) => shares.run(party(name), () => pause(300), { dear: true }));
-  expect(await waitOf(() => shares.begin(party('little'), { dear: true }))).toBe(0);
+  const long = ['a', 'b', 'c', 'd'].map((name) => shares.run(party(name), () => pause(300), { expensive: true }));
+  expect(await waitOf(() => shares.begin(party('little'), { expensive: true }))).toBe(0);
   await Promise.all(long);
   // Of those, too, there is an end.
-  const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => shares.run(party(name), () => pause(300), { dear: true }));
-  expect(await waitOf(() => shares.begin(party('one more'), { dear: true }))).toBeGreaterThanOrEqual(300);
+  const many = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) =>
+    shares.run(party(name), () => pause(300), { expensive: true }),
+  );
+  expect(await waitOf(() => shares.begin(party('one more'), { expensive: true }))).toBeGreaterThanOrEqual(300);
   await Promise.all(many);
 });
 
@@ -353,7 +355,7 @@ test('others have their turn while many operations plan histories', async () => 
 test('who works in the background together has three tenths, as many as they are', async () => {
   const shares = new FairScheduler();
   const files = Array.from({ length: 6 }, (_, at) => shares.backgroundOf(party(`token ${at}`)));
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   for (const { spend } of files) spend(60);
   // 10 ms over what is free, at a twentieth each.
   const wait = await waitOf(() => Promise.all(files.map(({ next }) => next())));
@@ -364,7 +366,7 @@ test('who works in the background together has three tenths, as many as they are
 test('who uses more than its burst, together with all others who do, has six tenths', async () => {
   const shares = new FairScheduler();
   const names = Array.from({ length: 12 }, (_, at) => `token ${at}`);
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   for (const name of names) shares.spend(party(name), 60);
   // 10 ms over what is free, at a twentieth each, not at three tenths.
   const wait = await waitOf(() => Promise.all(names.map((name) => shares.begin(party(name)))));
@@ -377,7 +379,7 @@ test('who uses its whole share beside others uses much whenever it may go on, an
   const charts = party('charts');
   shares.spend(charts, 60);
   expect(shares.usesMuch(charts)).toBe(false);
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   shares.spend(charts, 60);
   expect(shares.usesMuch(charts)).toBe(true);
   expect(shares.usesMuch(party('others'))).toBe(false);
@@ -385,19 +387,19 @@ test('who uses its whole share beside others uses much whenever it may go on, an
     await shares.begin(charts);
     expect(shares.usesMuch(charts)).toBe(true);
   });
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   expect(shares.usesMuch(charts)).toBe(false);
 });
 
 /** Who asks in a loop, so many at once, for what takes the event loop so many ms; for how long each had it in four seconds. */
-async function usedMs(loops: { name: string; atOnce: number; ms: number; dear?: boolean }[]): Promise<number[]> {
+async function usedMs(loops: { name: string; atOnce: number; ms: number; expensive?: boolean }[]): Promise<number[]> {
   const shares = new FairScheduler();
   const until = performance.now() + 4_000;
   const used = loops.map(() => 0);
   const loop = async (at: number): Promise<void> => {
-    const { name, ms, dear } = loops[at]!;
+    const { name, ms, expensive } = loops[at]!;
     while (performance.now() < until) {
-      await shares.run(party(name), () => pause(ms), { dear });
+      await shares.run(party(name), () => pause(ms), { expensive });
       shares.spend(party(name), ms);
       used[at]! += ms;
     }
@@ -419,20 +421,20 @@ test('of two who have both used more than their burst, the one who has used more
   expect(more).toBeLessThan(much! * 0.7);
 });
 
-test('who asks for dear work alone has none of what is divided among those who ask for other things, too', async () => {
-  const [cheap, dear] = await usedMs([
+test('who asks for expensive work alone has none of what is divided among those who ask for other things, too', async () => {
+  const [cheap, expensive] = await usedMs([
     { name: 'cheap', atOnce: 1, ms: 2 },
-    { name: 'dear', atOnce: 4, ms: 40, dear: true },
+    { name: 'dear', atOnce: 4, ms: 40, expensive: true },
   ]);
   expect(cheap).toBeGreaterThan(3_000);
-  expect(dear).toBeGreaterThan(300);
-  expect(dear).toBeLessThan(900);
+  expect(expensive).toBeGreaterThan(300);
+  expect(expensive).toBeLessThan(900);
 });
 
-test('those who ask for nothing but dear work divide it among themselves', async () => {
+test('those who ask for nothing but expensive work divide it among themselves', async () => {
   const [one, other] = await usedMs([
-    { name: 'one', atOnce: 4, ms: 40, dear: true },
-    { name: 'other', atOnce: 4, ms: 40, dear: true },
+    { name: 'one', atOnce: 4, ms: 40, expensive: true },
+    { name: 'other', atOnce: 4, ms: 40, expensive: true },
   ]);
   expect(one! + other!).toBeGreaterThan(3_500);
   expect(one! / other!).toBeGreaterThan(0.8);
@@ -442,7 +444,7 @@ test('those who ask for nothing but dear work divide it among themselves', async
 test('who comes into another tenant has its part of what that one has, from then on', async () => {
   const shares = new FairScheduler();
   const many = Array.from({ length: 8 }, (_, at) => party(`token ${at}`, 'many'));
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   for (const one of [...many, party('charts', 'many')]) shares.spend(one, 60);
   const waiting = many.map((one) => shares.begin(one));
   expect(await waitOf(() => shares.begin(party('charts', 'single')))).toBeLessThan(40);
@@ -453,7 +455,7 @@ test('a tenant with many tokens has no more than one with a single one', async (
   const shares = new FairScheduler();
   const many = Array.from({ length: 8 }, (_, at) => party(`token ${at}`, 'many'));
   const single = party('charts', 'single');
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   for (const one of [...many, single]) shares.spend(one, 60);
   const waits: number[] = [];
   const begin = (one: Caller, at: number): Promise<unknown> =>
@@ -472,7 +474,7 @@ test('how many they are now says nothing of what somebody was forgiven before', 
   const shares = new FairScheduler();
   shares.spend(party('charts'), 2_000);
   await pass(60_000);
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   for (let at = 0; at < 50; at += 1) shares.spend(party(`token ${at}`), 60);
   expect(await waitOf(() => shares.begin(party('charts')))).toBe(0);
 });
@@ -482,9 +484,9 @@ test('however many they are, each gets on', async () => {
   for (let at = 0; at < 300; at += 1) shares.spend(party(`token ${at}`), 60);
   const goOn = setInterval(() => {
     for (let at = 0; at < 300; at += 1) shares.spend(party(`token ${at}`), 1);
-    shares.noteOthers();
+    shares.noteOtherTraffic();
   }, 100);
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   shares.spend(party('charts'), 53);
   // 3 ms over what is free, at a hundredth.
   expect(await waitOf(() => shares.begin(party('charts')))).toBeLessThan(310);
@@ -493,7 +495,7 @@ test('however many they are, each gets on', async () => {
 
 test('a token lets so many pieces wait in the background, and is told of what is too much', async () => {
   const shares = new FairScheduler();
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   const { piece } = shares.backgroundOf(party('token'));
   const work = (): Promise<void> => pause(1);
   const all = Promise.allSettled(Array.from({ length: 210 }, () => piece(work)));
@@ -507,7 +509,7 @@ test('what a piece looks up stands in the lines of whom it is for, beside others
   const shares = new FairScheduler();
   const { piece } = shares.backgroundOf(party('token', 'tenant'));
   expect(await piece(async () => currentCaller())).toEqual(party('token', 'tenant'));
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   const told = runAs(party('reader'), () => piece(async () => currentCaller()));
   await pass(1);
   expect(await told).toEqual(party('token', 'tenant'));
@@ -526,7 +528,7 @@ function pieces(shares: FairScheduler, names: string[], ms: number): { done: Pro
 
 test('beside others the database works on one piece in the background at a time, and nobody stands behind all of one token', async () => {
   const shares = new FairScheduler();
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   const { done, told } = pieces(shares, ['many', 'many', 'many', 'one'], 4);
   await pass(100);
   await done;
@@ -536,8 +538,8 @@ test('beside others the database works on one piece in the background at a time,
 
 test('a piece that takes long holds up its own token only', async () => {
   const shares = new FairScheduler();
-  const goOn = setInterval(() => shares.noteOthers(), 100);
-  shares.noteOthers();
+  const goOn = setInterval(() => shares.noteOtherTraffic(), 100);
+  shares.noteOtherTraffic();
   const long = pieces(shares, ['long', 'long'], 10_000);
   const short = pieces(shares, ['short'], 10);
   await pass(3_000);
@@ -561,7 +563,7 @@ test('a piece counts a quarter of its time, and the next one waits for it', asyn
   const first = files.piece(() => pause(264));
   await pass(264);
   await first;
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   // 16 ms over what is free, at 0.15.
   const wait = await waitOf(() => files.piece(async () => {}));
   expect(wait).toBeGreaterThanOrEqual(106);
@@ -570,7 +572,7 @@ test('a piece counts a quarter of its time, and the next one waits for it', asyn
 
 test('what failed leaves the way to the next', async () => {
   const shares = new FairScheduler();
-  shares.noteOthers();
+  shares.noteOtherTraffic();
   const { piece } = shares.backgroundOf(party('files'));
   await expect(piece(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
   expect(await piece(async () => 'next')).toBe('next');

@@ -27,8 +27,8 @@ test('many mutations in one document wait for their turn again when their caller
   const operations = new Operations(createSchema(deps), 'none', shares);
   const query = `mutation { ${Array.from({ length: 12 }, (_, at) => `m${at}: deleteProduct(id: "x")`).join(' ')} }`;
   const context = new GraphqlContext(caller as Access, '', {} as never, {} as never);
-  shares.noteOthers();
-  const others = setInterval(() => shares.noteOthers(), 20);
+  shares.noteOtherTraffic();
+  const others = setInterval(() => shares.noteOtherTraffic(), 20);
   const running = operations.execute(await operations.admit({ query }, context));
   await pass(1_500);
   expect(done).toBe(1);

@@ -37,7 +37,7 @@ test('twenty tokens of a tenant leave the ingest endpoints their part, although 
   const shares = new FairScheduler();
   const recording = async (): Promise<void> => {
     for (let ms = 0; ms < SECONDS * 1000; ms += 20) {
-      shares.noteOthers();
+      shares.noteOtherTraffic();
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
@@ -61,7 +61,7 @@ test('what one token has used beyond its burst no other of its tenant waits for'
   const shares = new FairScheduler();
   const [heavy, light] = TOKENS as [Caller, Caller];
   for (let ms = 0; ms < 100; ms += 20) {
-    shares.noteOthers();
+    shares.noteOtherTraffic();
     await pass(20);
     shares.spend(heavy, 300);
     shares.spend(light, 0.1);
@@ -92,7 +92,7 @@ test.each([
       await new Promise((resolve) => setTimeout(resolve, 5_000));
       running -= weight;
     };
-    const all = Promise.allSettled(tenantsOf(8).map((party) => shares.run(party, work, { dear: weight > 1 })));
+    const all = Promise.allSettled(tenantsOf(8).map((party) => shares.run(party, work, { expensive: weight > 1 })));
     let began = NaN;
     const from = performance.now();
     const asking = shares.begin(ONE).then(() => (began = performance.now()));
@@ -116,7 +116,7 @@ test('… and what is dear does not wait until they have no little work any more
   const loops = tenantsOf(8).map(loop);
   await pass(1_000);
   let began = Infinity;
-  const asking = shares.run(ONE, async () => void (began = performance.now()), { dear: true });
+  const asking = shares.run(ONE, async () => void (began = performance.now()), { expensive: true });
   await pass(30_000);
   await Promise.all([...loops, asking]);
   expect(began).toBeLessThan(until - 7_000);
@@ -127,12 +127,12 @@ test('… and not behind all the dear work that each of many tenants waits for, 
   const until = performance.now() + 10_000;
   const loop = async (party: Caller, at: number): Promise<void> => {
     const work = () => new Promise((resolve) => setTimeout(resolve, 300 + (at % 7) * 100));
-    while (performance.now() < until) await shares.run(party, work, { dear: true });
+    while (performance.now() < until) await shares.run(party, work, { expensive: true });
   };
   const loops = tenantsOf(8).map(loop);
   await pass(1_000);
   let began = Infinity;
-  const asking = shares.run(ONE, async () => void (began = performance.now()), { dear: true });
+  const asking = shares.run(ONE, async () => void (began = performance.now()), { expensive: true });
   // After 160 of 600 ms, six at a time, otherwise.
   await pass(60_000);
   await Promise.all([...loops, asking]);

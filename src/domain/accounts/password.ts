@@ -1,6 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { AppError, badInput } from '../../errors.ts';
-import { RoundRobinQueue } from '../../scheduling/password-line.ts';
+import { PasswordQueue } from '../../scheduling/password-queue.ts';
 
 const MIN_LENGTH = 8;
 const MAX_LENGTH = 1024;
@@ -21,8 +21,8 @@ export class Passwords {
   #isBusy = false;
   /** Time worked since the last pause. */
   #workedMs = 0;
-  readonly #setting = new RoundRobinQueue(MAX_WAITING);
-  readonly #checking = new RoundRobinQueue(MAX_WAITING);
+  readonly #setting = new PasswordQueue(MAX_WAITING);
+  readonly #checking = new PasswordQueue(MAX_WAITING);
   readonly #decoy = hashText(randomBytes(16), randomBytes(KEY_BYTES));
 
   /**
@@ -55,7 +55,7 @@ export class Passwords {
     password: string,
     salt: Buffer,
     cost: typeof COST,
-    line: RoundRobinQueue,
+    line: PasswordQueue,
     caller: string,
   ): Promise<Buffer> {
     if (this.#isBusy && !(await line.wait(caller))) throw overloaded();

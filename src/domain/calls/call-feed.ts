@@ -156,7 +156,7 @@ export class CallFeed {
         throw error;
       }
     };
-    return this.#reading.one(party, work);
+    return this.#reading.run(party, work);
   }
 
   /** What is told of another call. */

@@ -69,7 +69,7 @@ export class CallLog {
     let count = 0;
     for (let last: string | null = null; ;) {
       const after: { after?: string } = last === null ? {} : { after: last };
-      const some: CallCount = await this.#counting.one(access, () => this.#counted(access, { ...query, ...after }));
+      const some: CallCount = await this.#counting.run(access, () => this.#counted(access, { ...query, ...after }));
       count += some.count;
       if (some.count < COUNTED_AT_ONCE) return count;
       last = some.last;

@@ -48,7 +48,7 @@ export class ReplayThenLive implements LiveQueue<LoggedCall> {
       this.#isBehind = false;
       live.tooSlow();
     };
-    this.#logged = new Prefetch({ places, party, onSlow });
+    this.#logged = new Prefetch({ credits: places, caller: party, onSlow });
   }
 
   async take(most: number): Promise<LoggedCall[]> {

@@ -12,7 +12,7 @@ import { type RawEntry, readEntries, readUplinkEntries } from './decoder-output.
 import { LookedUpValues } from './looked-up-values.ts';
 import { type DecoderRequest, isForm, webhookInput } from './decoder-request.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
-import { heldTurns } from '../../scheduling/penalty-turns.ts';
+import { chargedTurns } from '../../scheduling/charged-turns.ts';
 import { PenaltyBucket } from '../../scheduling/penalty-bucket.ts';
 import { KeyedSemaphore } from '../../scheduling/keyed-semaphore.ts';
 import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
@@ -72,8 +72,8 @@ const LONG_FORM = 4_096;
 const PIECE_MS = 5;
 const FORMS = {
   burstMs: 50,
-  mostUnderWayMs: 10,
-  tooMuch:
+  maxRunningMs: 10,
+  refusal:
     'The forms sent to the webhooks of this workspace are very long, and wait while others send. Send less at once.',
 };
 
@@ -96,14 +96,14 @@ export class CallRunner {
   readonly #forms = new EventLoopQueue(PIECE_MS);
   /** A queue apart from forms, which would otherwise wait for the database. */
   readonly #serials = new EventLoopQueue(PIECE_MS);
-  readonly #held: PenaltyBucket;
+  readonly #penalties: PenaltyBucket;
   /** Reads the serial numbers of one product per workspace at a time: they take up to 16 MiB. */
-  readonly #reading = new KeyedSemaphore({ atOnce: 1, most: Infinity });
+  readonly #reading = new KeyedSemaphore({ atOnce: 1, maxUnfinished: Infinity });
 
   constructor(deps: CallRunnerDeps) {
     this.#deps = deps;
     this.#lookedUp = new LookedUpValues(deps);
-    this.#held = new PenaltyBucket(deps.senders, FORMS);
+    this.#penalties = new PenaltyBucket(deps.senders, FORMS);
   }
 
   async run(call: CallToRun): Promise<CallOutcome> {
@@ -135,7 +135,7 @@ export class CallRunner {
     const { request } = call;
     const [source, tenant] = [sourceOf(call), call.product.workspaceId];
     const isLong = request.body.length > LONG_FORM && isForm(request);
-    const turns = isLong ? heldTurns(this.#held, this.#forms, { tenant, source, ms: PIECE_MS }) : this.#forms;
+    const turns = isLong ? chargedTurns(this.#penalties, this.#forms, { tenant, source, ms: PIECE_MS }) : this.#forms;
     return runAs({ tokenId: source, tenant }, () => webhookInput(request, turns));
   }
 
@@ -205,7 +205,8 @@ export class CallRunner {
     const piece = { tenant, source: `${product.id} serials`, ms: PIECE_MS };
     return {
       version,
-      load: (maxBytes) => this.#reading.use(tenant, () => load(maxBytes, heldTurns(this.#held, this.#serials, piece))),
+      load: (maxBytes) =>
+        this.#reading.use(tenant, () => load(maxBytes, chargedTurns(this.#penalties, this.#serials, piece))),
     };
   }
 

@@ -47,14 +47,14 @@ interface LookedUpValuesDeps {
  */
 export class LookedUpValues {
   readonly #deps: LookedUpValuesDeps;
-  readonly #held: PenaltyBucket;
+  readonly #penalties: PenaltyBucket;
 
   constructor(deps: LookedUpValuesDeps) {
     this.#deps = deps;
-    this.#held = new PenaltyBucket(deps.senders, {
+    this.#penalties = new PenaltyBucket(deps.senders, {
       burstMs: BURST_MS,
-      mostUnderWayMs: MOST_UNDER_WAY_MS,
-      tooMuch:
+      maxRunningMs: MOST_UNDER_WAY_MS,
+      refusal:
         'The decoders of this workspace look up very much, and wait while others send. Look up fewer devices, or send less.',
     });
   }
@@ -74,8 +74,8 @@ export class LookedUpValues {
         if (some.length * each > LITTLE) await yieldToEventLoop({ tokenId: source, tenant });
         return runAs({ tokenId: source, tenant }, () => this.#read(product, some, source));
       };
-      const piece = { tenant, source, ms, goesOn: at > 0 };
-      const told = await this.#held.run(piece, read, (found) => sizeOf(found) / CHARACTERS_PER_MS);
+      const piece = { tenant, source, ms, isContinuation: at > 0 };
+      const told = await this.#penalties.run(piece, read, (found) => sizeOf(found) / CHARACTERS_PER_MS);
       yield* told;
       at += told.length;
       each = Math.max(each, sizeOf(told) / told.length);
@@ -87,8 +87,8 @@ export class LookedUpValues {
     const { ingestCache, history } = this.#deps;
     const devices = await ingestCache.devicesOfProduct(product, names);
     const wanted = names.flatMap((name) => devices.get(name) ?? []).map((device) => ({ device }));
-    const held = { tenant: product.workspaceId, source };
-    const spend = (ms: number): void => this.#held.hold(held, ms * SEARCH_COUNTS);
+    const work = { tenant: product.workspaceId, source };
+    const spend = (ms: number): void => this.#penalties.charge(work, ms * SEARCH_COUNTS);
     const values = (await history.latestOfMany(wanted, spend)).values();
     const told: Told[] = [];
     for (let size = 0; told.length < names.length && size < LONG_PIECE;) {

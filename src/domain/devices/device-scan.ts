@@ -157,7 +157,7 @@ export class DeviceScan {
     };
     if (this.#isHere) return this.#turns.run(timed);
     const hasTurns = this.#database.time.running >= BUSY || this.#shares.usesMuch(access);
-    return hasTurns ? this.#elsewhere.one(access, timed) : timed();
+    return hasTurns ? this.#elsewhere.run(access, timed) : timed();
   }
 }
 

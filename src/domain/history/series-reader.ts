@@ -44,7 +44,7 @@ interface Waiting {
  */
 export class SeriesReader {
   readonly #store: Pick<MeasurementStore, 'series'>;
-  readonly #slots = new FairSemaphore(AT_ONCE, { longMs: LONG_MS, stillMs: STILL_MS });
+  readonly #slots = new FairSemaphore(AT_ONCE, { slowAfterMs: LONG_MS, stalledMs: STILL_MS });
   readonly #time = new SharedTime();
   readonly #gathered = new Map<Operation, Map<string, Waiting>>();
 

@@ -6,7 +6,7 @@ import { type DeviceType, ProductSchema } from '../entities/product.ts';
 import { BatchedFlight } from '../../scheduling/batched-flight.ts';
 import { deviceIdentity } from '../text/device-identity.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
-import type { HeldTurns } from '../../scheduling/penalty-turns.ts';
+import type { ChargedTurns } from '../../scheduling/charged-turns.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
 import { LruMap } from '../../scheduling/lru-map.ts';
 import type { Keeps, KeepsOf } from './keeps.ts';
@@ -224,11 +224,11 @@ export class IngestCache {
    */
   serials(product: ProductInfo): {
     version: string;
-    load: (maxBytes: number, turns: HeldTurns) => Promise<readonly Buffer[] | null>;
+    load: (maxBytes: number, turns: ChargedTurns) => Promise<readonly Buffer[] | null>;
   } {
     const version = this.#serialsVersions.get(product.id) ?? String(this.#revisions.now);
     this.#serialsVersions.set(product.id, version);
-    const load = (maxBytes: number, turns: HeldTurns): Promise<readonly Buffer[] | null> =>
+    const load = (maxBytes: number, turns: ChargedTurns): Promise<readonly Buffer[] | null> =>
       runAs({ tokenId: product.id, tenant: product.workspaceId }, () =>
         serialsText(this.#database, turns, product.key, maxBytes),
       );

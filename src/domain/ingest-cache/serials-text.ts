@@ -1,5 +1,5 @@
 import type { Database } from '../ports/database.ts';
-import type { HeldTurns } from '../../scheduling/penalty-turns.ts';
+import type { ChargedTurns } from '../../scheduling/charged-turns.ts';
 
 /** Devices read per slice. */
 const SLICE = 2_000;
@@ -17,7 +17,7 @@ interface Row {
  */
 export async function serialsText(
   database: Database,
-  turns: HeldTurns,
+  turns: ChargedTurns,
   productKey: number,
   maxBytes: number,
 ): Promise<readonly Buffer[] | null> {

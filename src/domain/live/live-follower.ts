@@ -71,7 +71,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
   constructor(deps: LiveFollowerDeps) {
     this.#deps = deps;
     this.#cursor = deps.cursor;
-    this.#own = new Prefetch({ places: deps.places, party: deps.party, onSlow: () => this.#stream.tooSlow() });
+    this.#own = new Prefetch({ credits: deps.places, caller: deps.party, onSlow: () => this.#stream.tooSlow() });
     this.#stream = new BoundedStream<RecordedEvent>({
       sizeOf: ({ bytes }) => bytes,
       read: (event) => event,

@@ -6,7 +6,7 @@ import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/inges
 import type { ProductAnswers } from '../ingest-cache/product-rows.ts';
 import { type CallRow, type MeasurementStore, textLengthOf } from '../ports/store.ts';
 import type { Amount, WriteShares } from '../../scheduling/write-shares.ts';
-import { type InVain, unexplainedPart } from '../../scheduling/invalid-input-throttle.ts';
+import { type Wasted, unexplainedPart } from '../../scheduling/invalid-input-throttle.ts';
 import type { CallFeed } from '../calls/call-feed.ts';
 import type { NamedDevices } from './named-devices.ts';
 import { callRow, httpStatusOf, loggedRun } from '../calls/call-row.ts';
@@ -205,7 +205,7 @@ const OF_A_VALUE = 16_384;
  * The part of a call that was wasted: all of it when nothing was stored. `beside`: bytes that are legitimate when
  * anything is stored, such as a picture, or the receptions of gateways.
  */
-export function inVainOf({ stored, rejected: entries }: Answer, bytes: number, beside: number): InVain {
+export function inVainOf({ stored, rejected: entries }: Answer, bytes: number, beside: number): Wasted {
   if (stored === 0) return { part: 1, entries };
   const part = Math.max(entries / (stored + entries), unexplainedPart(bytes, beside + stored * OF_A_VALUE));
   return { part, entries };

@@ -178,7 +178,7 @@ export class Exporter {
         await turns.next();
       }
     } finally {
-      this.#places.giveBack(access);
+      this.#places.release(access);
     }
   }
 

@@ -99,7 +99,7 @@ export class Importer {
         cause: known.cause,
       });
     } finally {
-      this.#places.giveBack(access);
+      this.#places.release(access);
     }
     return run.outcome;
   }

@@ -2,7 +2,7 @@ import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { Access } from '../../domain/access/access.ts';
 import type { Asker } from '../../domain/devices/device-scan.ts';
 import { PointBudget } from '../../domain/history/point-budget.ts';
-import { type Caller, strangerAt } from '../../scheduling/caller.ts';
+import { type Caller, anonymousAt } from '../../scheduling/caller.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
 import type { LiveStatus } from '../live/live-status.ts';
@@ -84,7 +84,7 @@ export class GraphqlContext {
     this.#isKnown = typeof access !== 'string';
     this.#present = present;
     this.address = address;
-    this.caller = typeof access === 'string' ? strangerAt(address) : access;
+    this.caller = typeof access === 'string' ? anonymousAt(address) : access;
     this.points = new PointBudget(budget, this.caller);
     this.#sources = sources;
     this.live = live;

@@ -25,9 +25,9 @@ const MUCH = 5_000;
 const OF_TENANT = 4;
 
 /** How many wait is bounded by the mutations that have begun (`MutationPlaces`). */
-const lists = new BackgroundLane({ atOnce: AT_ONCE, maxWaiting: Infinity, longMs: LONG_MS });
-const ofTokens = new KeyedSemaphore({ atOnce: 1, most: Infinity });
-const ofTenants = new KeyedSemaphore({ atOnce: OF_TENANT, most: Infinity });
+const lists = new BackgroundLane({ atOnce: AT_ONCE, maxWaiting: Infinity, slowAfterMs: LONG_MS });
+const ofTokens = new KeyedSemaphore({ atOnce: 1, maxUnfinished: Infinity });
+const ofTenants = new KeyedSemaphore({ atOnce: OF_TENANT, maxUnfinished: Infinity });
 
 /**
  * The list as graphql-js may have it: of what a mutation answers with, which can be ten thousand items long, and of a
@@ -54,7 +54,7 @@ export function inSlices<Item>(list: readonly Item[], context: GraphqlContext): 
     await handOut(list, promised, context);
   };
   // A query has its turn for as long as it takes, which a mutation's list may wait for: its lists wait for each other alone.
-  if (context.isMutation) void placeOf(context).then(() => lists.one(context.caller, begin));
+  if (context.isMutation) void placeOf(context).then(() => lists.run(context.caller, begin));
   else context.lastList = context.lastList.then(begin);
   return come.promise as unknown as Item[];
 }

@@ -11,8 +11,8 @@ const MAX_WAITING = 200;
 
 /** Where mutations are carried out: who sends them and goes away leaves no more behind than its token has places. */
 export class MutationPlaces {
-  readonly #ofTokens = new KeyedSemaphore({ atOnce: OF_TOKEN, most: OF_TOKEN + MAX_WAITING });
-  readonly #ofTenants = new KeyedSemaphore({ atOnce: OF_TENANT, most: Infinity });
+  readonly #ofTokens = new KeyedSemaphore({ atOnce: OF_TOKEN, maxUnfinished: OF_TOKEN + MAX_WAITING });
+  readonly #ofTenants = new KeyedSemaphore({ atOnce: OF_TENANT, maxUnfinished: Infinity });
   #refused: { at: number; waitedMs: number; error: Error } | null = null;
 
   /** What `work` gives, begun when there is a place. Throws OVERLOADED when too many of the token wait, and what `refuse` says. */

@@ -245,7 +245,7 @@ export class Operations {
     const begun = (crowd?: { isOver: boolean }): Promise<Executed> =>
       runAs(context.caller, () => this.#run(admitted, running, crowd));
     const run = isEvent && admitted.cost < CHEAP ? () => this.#crowd.begin(context.caller).then(begun) : () => begun();
-    const kind = { dear: admitted.cost >= DEAR, patient: isEvent };
+    const kind = { expensive: admitted.cost >= DEAR, patient: isEvent };
     // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
     if (admitted.operation.operation === OperationTypeNode.MUTATION) {
       context.nextTurn = this.#turnsBetween(context.caller, kind);
@@ -261,7 +261,7 @@ export class Operations {
   }
 
   /** Between the mutations of an operation, fifty of which took others half of their recording. */
-  #turnsBetween(caller: Caller, kind: { dear: boolean }): () => Promise<void> {
+  #turnsBetween(caller: Caller, kind: { expensive: boolean }): () => Promise<void> {
     let from = performance.now();
     return async () => {
       this.shares.spend(caller, Math.min(performance.now() - from, MUTATION_MS));

@@ -96,7 +96,7 @@ export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<Gra
     attachWebSocket: (server) => {
       sockets.attach(server);
       server.on('request', ({ url = '' }) => {
-        if (!TAKES_TURNS.test(url)) deps.shares.noteOthers();
+        if (!TAKES_TURNS.test(url)) deps.shares.noteOtherTraffic();
       });
     },
     load: () => ({ ...sockets.load, documents: operations.documents.size }),

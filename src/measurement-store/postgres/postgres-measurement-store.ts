@@ -89,7 +89,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #searches = new LatestSearches((queries, progress) => this.#read({ kind: 'latest', queries, progress }));
   readonly #flushes: PostgresFlushes;
   readonly #commits: GroupCommit;
-  readonly #turns = new FairSemaphore(TURNS, { longMs: LONG_TURN_MS, stillMs: STILL_MS });
+  readonly #turns = new FairSemaphore(TURNS, { slowAfterMs: LONG_TURN_MS, stalledMs: STILL_MS });
   readonly #purger: Purger;
   readonly #compactor: Compactor;
   readonly #callLog: PostgresCallLog;

@@ -15,7 +15,7 @@ const WAIT_MS = 8_000;
 export class SqliteWriteTurns implements WriteTurns {
   readonly #hold: () => Promise<void>;
   readonly #release: () => void;
-  readonly #turns = new FairSemaphore(1, { stillMs: WAIT_MS, refusal: noTurn });
+  readonly #turns = new FairSemaphore(1, { stalledMs: WAIT_MS, stalledError: noTurn });
   #granted: Promise<void> | null = null;
 
   /** `hold` resolves when the writer pauses; `release` lets it go on. */

@@ -1,27 +1,27 @@
 import type { PenaltyBucket } from './penalty-bucket.ts';
 import type { EventLoopQueue } from './event-loop-queue.ts';
 
-/** Pieces of long work, each run when its turn has come. */
-export interface HeldTurns {
+/** Runs pieces of long work, each in its turn. */
+export interface ChargedTurns {
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Turns of the event loop for one long work of a source: each piece is held against its tenant with the ms that it took.
- * `ms`: what a piece takes, before that is known.
+ * Turns of the event loop for one long work of a source; each piece is charged to its tenant. `ms`: expected cost of
+ * the first piece.
  */
-export function heldTurns(
-  held: PenaltyBucket,
-  turns: EventLoopQueue,
+export function chargedTurns(
+  penalties: PenaltyBucket,
+  queue: EventLoopQueue,
   { tenant, source, ms: expectedMs }: { tenant: string; source: string; ms: number },
-): HeldTurns {
-  let goesOn = false;
+): ChargedTurns {
+  let isContinuation = false;
   return {
     run: <T>(work: () => Promise<T>): Promise<T> => {
       let ms = expectedMs;
-      const piece = { tenant, source, ms, goesOn };
-      goesOn = true;
-      const timed = async (): Promise<T> => {
+      const piece = { tenant, source, ms, isContinuation };
+      isContinuation = true;
+      const measured = async (): Promise<T> => {
         const from = performance.now();
         try {
           return await work();
@@ -29,9 +29,9 @@ export function heldTurns(
           ms = performance.now() - from;
         }
       };
-      return held.run(
+      return penalties.run(
         piece,
-        () => turns.run(timed),
+        () => queue.run(measured),
         () => ms,
       );
     },
