@@ -2,8 +2,8 @@ import type { ValueSpan } from './value-span.ts';
 import { addNumbers, addSummary, openTally, type Tally } from './tally.ts';
 
 /**
- * The tally of each bucket of `edges`, null where nothing was measured; stretches of numbers in time order, all between
- * the first and the last edge.
+ * The tally of each bucket of `edges`, null for one without values; `stretches`: numbers in time order, all between the
+ * first and the last edge.
  */
 export function tallyBuckets(stretches: readonly ValueSpan[], edges: Float64Array): (Tally | null)[] {
   const tallies: (Tally | null)[] = Array.from({ length: edges.length - 1 }, () => null);

@@ -1,7 +1,7 @@
 import { badInput } from '../../errors.ts';
 import type { DeviceInfo, FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 
-/** The fields of each device's product, by identifier; BAD_USER_INPUT for one that none of them has. */
+/** The fields of each device's product, by identifier; BAD_USER_INPUT for an identifier that none of them has. */
 export function fieldsOfEach(
   devices: readonly DeviceInfo[],
   identifiers: readonly string[] | null | undefined,
@@ -14,7 +14,7 @@ export function fieldsOfEach(
   return devices.map(({ product }) => chosen.flatMap((identifier) => product.fields.get(identifier) ?? []));
 }
 
-/** `make`, once for each object. */
+/** Calls `make` once per object. */
 export function memoized<T extends object, R>(make: (object: T) => R): (object: T) => R {
   const made = new Map<T, R>();
   return (object) => {
@@ -23,7 +23,7 @@ export function memoized<T extends object, R>(make: (object: T) => R): (object: 
   };
 }
 
-/** The product's fields by identifier, each once; an unknown one is an error, never left out in silence. */
+/** The product's fields by identifier, without duplicates; an unknown one is an error, never silently left out. */
 export function fieldsOrError(product: ProductInfo, identifiers: readonly string[]): FieldInfo[] | Error {
   try {
     return chosenFields(product, identifiers);
@@ -32,7 +32,7 @@ export function fieldsOrError(product: ProductInfo, identifiers: readonly string
   }
 }
 
-/** The product's fields by identifier, all of them for null; BAD_USER_INPUT for one that it has not. */
+/** The product's fields by identifier, all of them for null; BAD_USER_INPUT for an unknown one. */
 export function chosenFields(product: ProductInfo, identifiers: readonly string[] | null | undefined): FieldInfo[] {
   if (identifiers == null) return [...product.fields.values()];
   return [...new Set(identifiers)].map((identifier) => {

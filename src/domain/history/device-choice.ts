@@ -5,7 +5,7 @@ import type { Asker } from '../devices/device-scan.ts';
 import type { Device } from '../entities/device.ts';
 import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 
-/** How many devices one history may be about. */
+/** Maximum devices per history. */
 export const MAX_DEVICES = 200;
 
 /** Exactly one of the three. */
@@ -21,7 +21,7 @@ interface ChosenDevice {
   info: DeviceInfo;
 }
 
-/** Which devices a history of many is about. */
+/** Chooses the devices for a history of many. */
 export class DeviceChoice {
   readonly #ingestCache: IngestCache;
   readonly #list: DeviceList;
@@ -42,7 +42,7 @@ export class DeviceChoice {
     if (tags?.length === 0) throw badInput('"tags": name at least one tag.');
     const devices = await this.#page(access, { productId, tags }, asker);
     const infos = await Promise.all(devices.map(({ id }) => this.#ingestCache.device(id)));
-    // One that was deleted in between is gone.
+    // Leave out devices that were deleted in between.
     return devices.flatMap((device, i) => (infos[i] ? [{ device, info: infos[i] }] : []));
   }
 

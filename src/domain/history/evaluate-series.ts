@@ -10,23 +10,25 @@ import { isInside, isNumeric, lastBefore, momentAs, summarySpeaks, toStretch } f
 import { neverFalls } from './tally-steps.ts';
 import { textView } from './text-view.ts';
 
-/** Values beyond a range that its falls are judged by (`needsBeyond`); null: there is none, or it is not needed. */
+/** Values beyond a range that decide its first and last falls (`needsBeyond`); null: none, or not needed. */
 export interface Beyond {
-  /** The last but one before the range. */
+  /** The last value but one before the range. */
   earlier: Moment | null;
-  /** The first behind it. */
+  /** The first value after the range. */
   next: Moment | null;
 }
 
 const NOTHING_BEYOND: Beyond = { earlier: null, next: null };
 
-/** Whether the answer hangs on the values beyond the range. */
+/** True when the answer depends on the values beyond the range. */
 export function needsBeyond({ fieldType, meaning, views }: SeriesRequest): boolean {
   if (meaning !== 'COUNTER' || !isNumeric(fieldType)) return false;
   return views.some((view) => measuresOf(view, meaning).includes('steps'));
 }
 
-/** The indexes, ascending, of the segments that `evaluateSeries` needs with columns; for the others a summary will do. */
+/**
+ * The indexes, ascending, of the segments that `evaluateSeries` needs with columns; for the others a summary suffices.
+ */
 export function segmentsToDecode(request: SeriesRequest, segments: readonly Segment[]): number[] {
   const { from, to, fieldType } = request;
   const inside = segments.map((segment) => isInside(segment, from, to));
@@ -44,7 +46,7 @@ export function segmentsToDecode(request: SeriesRequest, segments: readonly Segm
 
 /**
  * The answer to the request from all segments that have values in its range, in time order. `before`: the last value
- * before the first segment; one that begins before `from` holds it itself.
+ * before the first segment, unless that begins before `from` and so holds it.
  */
 export function evaluateSeries(
   request: SeriesRequest,
@@ -69,7 +71,10 @@ function extentOf({ from, to }: SeriesRequest, segments: readonly Segment[]): Ex
   };
 }
 
-/** What a need is judged by: a segment inside the range, the one before it, and how many values lie before both. */
+/**
+ * Facts that decide whether a segment inside the range is needed: itself, the one before it, and the number of values
+ * before both.
+ */
 interface Known {
   segment: Segment;
   previous: Segment | undefined;
@@ -98,7 +103,7 @@ function eitherOf(one: Need, other: Need): Need {
   return (known) => one(known) || other(known);
 }
 
-/** A summary stands for a segment only where one bucket has all of it. */
+/** Segments that a summary cannot replace, as they cross an edge of a bucket. */
 function acrossEdges(edges: Float64Array): Need {
   return ({ segment: { firstAt, lastAt }, speaks }) => !speaks || edges[indexAt(edges, firstAt + 1)]! <= lastAt;
 }
@@ -109,7 +114,7 @@ function measuresOf(view: SeriesView, meaning: FieldMeaning): Measure[] {
   return [measureOf('AVG', meaning), ...(view.steps === false ? [] : ['steps' as const])];
 }
 
-/** What summaries know nothing of is looked for among the values. */
+/** Segments that a summary cannot replace, as it lacks the measures. */
 function byMeasures(view: SeriesView, { fieldType, meaning = 'GAUGE' }: SeriesRequest): Need {
   const measures = isNumeric(fieldType) ? measuresOf(view, meaning) : [];
   if (measures.some((measure) => measure === 'held' || measure === 'directions')) return () => true;
@@ -121,7 +126,7 @@ function byMeasures(view: SeriesView, { fieldType, meaning = 'GAUGE' }: SeriesRe
     (meaning === 'COUNTER' && count > 1 && !(summary.first >= endOf(previous)));
 }
 
-/** The last number of a segment; NaN where it is not known. */
+/** The last number of a segment; NaN if unknown. */
 function endOf(segment: Segment | undefined): number {
   const last = segment?.summary?.last ?? segment?.columns?.values.at(-1);
   return typeof last === 'number' ? last : Number.NaN;

@@ -1,24 +1,24 @@
 import type { GapFill } from '../ports/series-request.ts';
 
-/** Points of buckets: `timestamps` are their begins; NaN or null where there is nothing. */
+/** Points of buckets: `timestamps` are their begins; NaN or null for an empty one. */
 interface BucketPoints<Value> {
   timestamps: Float64Array;
   values: Value[];
 }
 
-/** What gaps are filled with. */
+/** The values that fill gaps. */
 interface Filling<Value> {
   nothing: Value;
   /** The value before the first bucket. */
   before: Value;
-  /** A part, from 0 to 1, of the way from one value to another; left out: of two numbers. */
+  /** The value at a fraction, from 0 to 1, of the way from one value to another; left out: linear between numbers. */
   between?: ((from: number, to: number, share: number) => number) | undefined;
 }
 
 /**
- * The buckets with their gaps filled (CONTRACT 7): `values` has undefined where nothing was measured. PREVIOUS goes on
- * with the value before, at the begin with `before`; LINEAR draws a line between neighbours by the begins of the buckets,
- * and leaves what has only one of them.
+ * The buckets with their gaps filled (CONTRACT 7): `values` has undefined for empty ones. PREVIOUS repeats the value
+ * before, first `before`; LINEAR interpolates between neighbours by the begins of the buckets, and leaves gaps with
+ * only one.
  */
 export function fillGaps<Value>(
   edges: Float64Array,

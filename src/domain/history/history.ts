@@ -24,9 +24,9 @@ export interface MeasuredValue {
 /** Columns of one field, ready for a chart (CONTRACT 7). */
 export interface Series {
   field: FieldInfo;
-  /** null: raw values, or a choice of them. */
+  /** Width of the buckets; null: raw values, or a selection of them. */
   resolution: string | null;
-  /** Unix seconds. */
+  /** Times in Unix seconds. */
   timestamps: number[];
   values: (Value | null)[];
   /** The last value before `from`. */
@@ -34,16 +34,16 @@ export interface Series {
   truncated: boolean;
 }
 
-/** A range of one field summed up; times in ms UTC, null where nothing was measured. */
+/** Summary of a range of one field; times in ms UTC, null without values. */
 type FieldStatistics = Omit<StatisticsAnswer, 'first' | 'last'> & {
   field: FieldInfo;
   first: MeasuredValue | null;
   last: MeasuredValue | null;
 };
 
-/** What `statistics` is asked for; milliseconds, start inclusive, end exclusive. */
+/** The input for `statistics`; milliseconds, start inclusive, end exclusive. */
 type StatisticsQuery = Pick<SeriesQuery, 'fields' | 'from' | 'to'> & {
-  /** false: nobody asks for the difference, nor for what falls were taken for; left out: somebody does. */
+  /** False: without the difference and the kinds of falls. */
   steps?: boolean | undefined;
 };
 
@@ -53,7 +53,7 @@ interface PageQuery {
   to?: number | undefined;
   newestFirst: boolean;
   limit: number;
-  /** The time of the last value seen. */
+  /** Time of the last value of the page before. */
   after?: number | undefined;
 }
 
@@ -62,28 +62,30 @@ interface Page {
   timestamps: number[];
   values: Value[];
   hasMore: boolean;
-  /** Time of the last value looked at: `after` of the next page. */
+  /** Time of the last value read: `after` of the next page. */
   lastTimestamp: number | null;
 }
 
-/** Whose newest values are wanted; fields are identifiers, left out: all of the product. */
+/** A device whose newest values are wanted; fields are identifiers, left out: all of the product. */
 export interface LatestWanted {
   device: DeviceInfo;
   fields?: readonly string[] | null | undefined;
 }
 
-/** What one `history` of many devices may be about. */
+/** Maximum series per `history` of many devices. */
 const MAX_SERIES = 2_000;
-/** Of texts, all series of one `history` together. */
+/** Maximum characters of texts in all series of one `history`. */
 const MAX_CHARACTERS = 10_000_000;
-/** So many characters of text count as a point: one history that is cut off for its texts is within what an operation brings. */
+/**
+ * Characters of text that count as a point, so that a history cut off for its texts is within an operation's budget.
+ */
 const CHARACTERS_A_POINT = 40;
-/** What a field's statistics count as. */
+/** Points that a field's statistics count. */
 const STATISTICS_POINTS = 10;
-/** When so much was planned, whoever asked, others have their turn. */
+/** Time of planning, by any requests, after which the event loop runs other work. */
 const PLANS_GIVE_WAY_AFTER_MS = 5;
 
-/** THE read path: what was acknowledged is there (CONTRACT 7). */
+/** THE read path: everything acknowledged is visible (CONTRACT 7). */
 export class History {
   readonly #store: MeasurementStore;
   readonly #reader: SeriesReader;
@@ -91,7 +93,7 @@ export class History {
 
   readonly #now: () => number;
 
-  /** `now`, in ms UTC: no value holds beyond it. */
+  /** `now`, in ms UTC: the end of the time for which the newest value holds. */
   constructor(store: MeasurementStore, now: () => number = Date.now) {
     this.#store = store;
     this.#now = now;
@@ -106,14 +108,14 @@ export class History {
   }
 
   /**
-   * The value with the latest measured time of each field that has one, for each device in order, in one look-up; in
-   * the place of one whose fields are wrong, the error. `spend`: as the store has it.
+   * The latest values as above for each device in order, in one look-up; for a device with wrong fields, the error.
+   * `spend`: as in the store.
    */
   async latestOfMany(
     wanted: readonly LatestWanted[],
     spend?: (ms: number) => void,
   ): Promise<(MeasuredValue[] | Error)[]> {
-    // Devices of one product are asked for the same list: it crosses to the thread once.
+    // Share one list of fields among devices of a product, to send it to the thread once.
     const allOf = memoized((product: ProductInfo) => [...product.fields.values()]);
     const listsOf = memoized((product: ProductInfo) =>
       memoized((fields: readonly string[]) => fieldsOrError(product, fields)),
@@ -147,14 +149,14 @@ export class History {
     });
   }
 
-  /** One series for each field. */
+  /** One series per field. */
   async series(device: DeviceInfo, query: SeriesQuery, budget: PointBudget): Promise<Series[]> {
     return (await this.seriesOfMany([device], query, budget))[0]!;
   }
 
   /**
-   * The series of each device, in order. A field that only some of the devices' products have is left out for the others;
-   * one that none has is BAD_USER_INPUT.
+   * The series of each device, in order. A field that only some of the devices' products have is left out for the
+   * others; one that none has is BAD_USER_INPUT.
    */
   async seriesOfMany(devices: readonly DeviceInfo[], query: SeriesQuery, budget: PointBudget): Promise<Series[][]> {
     checkRange(query);
@@ -173,7 +175,7 @@ export class History {
     return chosen.map((fields) => fields.map((field) => toSeries(field, plan, requests[at]!, results[at++]!)));
   }
 
-  /** A range of each field summed up. */
+  /** Summaries of the fields in a range. */
   async statistics(device: DeviceInfo, query: StatisticsQuery, budget: PointBudget): Promise<FieldStatistics[]> {
     checkRange(query);
     const fields = chosenFields(device.product, query.fields);
@@ -183,7 +185,7 @@ export class History {
       const range = { deviceKey: device.key, ...ofField(field), from, to, maxCharacters: 0 };
       return { ...range, view: { kind: 'statistics', steps, heldTo } };
     };
-    // Asking for 500 fields takes 2 ms, and there may be a hundred such devices at once.
+    // Schedule the start: asking for 500 fields takes a while, and there may be a hundred such devices at once.
     const begin = () => ({ reading: this.#reader.read(fields.map(viewOf), budget) });
     const points = fields.length * STATISTICS_POINTS;
     const results = await budget.within(
@@ -197,7 +199,7 @@ export class History {
     });
   }
 
-  /** How many values the devices have of a field, and how many of them do not fit the type, whatever the field's is now. */
+  /** Number of the devices' values of a field, and of those that do not fit the type, whatever the field's is now. */
   async misfits(
     devices: readonly DeviceInfo[],
     { key, type }: Pick<FieldInfo, 'key' | 'type'>,
@@ -205,7 +207,7 @@ export class History {
   ): Promise<{ values: number; misfits: number }> {
     const requests = devices.flatMap((device): ViewRequest[] => {
       const range = { deviceKey: device.key, fieldKey: key, fieldType: type, from: 0, to: Number.MAX_SAFE_INTEGER };
-      // Of the first it knows all, of the second those that fit.
+      // The raw view counts all values, the statistics those that fit.
       const views = [{ kind: 'raw', limit: 0 } as const, { kind: 'statistics', steps: false } as const];
       return views.map((view) => ({ ...range, maxCharacters: 0, view }));
     });
@@ -219,7 +221,7 @@ export class History {
     return { values, misfits: values - fitting };
   }
 
-  /** How many values of the field are stored in a range (start inclusive, end exclusive), whatever its type is now. */
+  /** Number of values of the field in a range (start inclusive, end exclusive), whatever its type is now. */
   async count(
     device: DeviceInfo,
     { field, from, to }: { field: string; from?: number | null | undefined; to?: number | null | undefined },
@@ -231,7 +233,7 @@ export class History {
     return budget.page(() => this.#store.remove(query));
   }
 
-  /** One page of raw values; `after` goes on behind the last value of the page before. */
+  /** One page of raw values; `after` continues behind the last value of the page before. */
   async page(device: DeviceInfo, query: PageQuery, budget: PointBudget): Promise<Page> {
     const [field] = chosenFields(device.product, [query.field]) as [FieldInfo];
     let { from, to } = query;
@@ -254,7 +256,7 @@ export class History {
     const values: Value[] = [];
     columns.values.slice(0, query.limit).forEach((stored: StoredValue, index) => {
       const value = fromStoredValue(field, stored);
-      // A value that does not fit the field's new type is left out here, and null in a series.
+      // Leave out values that do not fit the field's present type; in a series they are null.
       if (value === null) return;
       timestamps.push(columns.timestamps[index] as number);
       values.push(value);
@@ -269,7 +271,7 @@ export class History {
     return budget.plan(this.#plans, () => planSeries(query, count, this.#now()));
   }
 
-  /** Raw values share the limit fairly: what a series leaves over is for those that have more. */
+  /** Reads series whose raw values share the limit fairly: the unused part of one goes to larger ones. */
   async #read(requests: readonly ViewRequest[], operation: PointBudget): Promise<ViewResult[]> {
     const results = await this.#reader.read(requests, operation);
     const totals = results.map(({ answer }) => (answer as PointsAnswer).total);
@@ -300,7 +302,7 @@ function requestOf(
 
 function toSeries(field: FieldInfo, plan: SeriesPlan, { view }: ViewRequest, { before, answer }: ViewResult): Series {
   const { timestamps, values, bucketed, truncated } = answer as PointsAnswer;
-  // Of booleans an average is a share, a count a number: only values themselves are booleans.
+  // Show booleans only for values themselves: an average is a share, a count a number.
   const asIs = !bucketed || (view.kind === 'buckets' && (view.aggregation === 'FIRST' || view.aggregation === 'LAST'));
   const booleans = field.type === 'BOOLEAN' && asIs;
   return {

@@ -1,16 +1,19 @@
 import type { Extent } from './raw-view.ts';
 import type { Tally } from './tally.ts';
 
-/** Of each stretch of time its first, smallest, largest and last value are shown (M4). */
+/** Points per interval: the first, smallest, largest and last value (M4). */
 const POINTS_A_STRETCH = 4;
 
-/** The edges, whole ms, of the equal stretches of an extent that give at most `maxPoints` points. */
+/** The edges, in whole ms, of the equal intervals of an extent that give at most `maxPoints` points. */
 export function shapeEdges({ from, to }: Extent, maxPoints: number): Float64Array {
   const count = Math.max(1, Math.floor(maxPoints / POINTS_A_STRETCH));
   return Float64Array.from({ length: count + 1 }, (_, i) => Math.ceil(from + ((to - from) * i) / count));
 }
 
-/** First, smallest, largest and last of each stretch, each moment once, in time order: a chart of them looks the same. */
+/**
+ * First, smallest, largest and last value of each interval, without duplicates, in time order: their chart looks the
+ * same.
+ */
 export function shapeOf(
   tallies: readonly (Tally | null)[],
   maxPoints: number,
@@ -18,7 +21,7 @@ export function shapeOf(
   const points = tallies.flatMap((tally) => {
     if (tally === null) return [];
     const { first, firstAt, last, lastAt, min, minAt, max, maxAt } = tally;
-    // The most telling ones first, should there be room for fewer than four.
+    // The most important ones first, in case fewer than four fit.
     const moments: [number, number][] = [
       [lastAt, last],
       [firstAt, first],

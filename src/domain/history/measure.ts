@@ -2,12 +2,12 @@ import type { FieldMeaning } from '../entities/field.ts';
 import type { Aggregation } from '../ports/series-request.ts';
 
 /**
- * What must be known of the numbers of a bucket: `numbers` as they are, which summaries know too; `steps` from each to the
- * next; `held`: how long each holds; `directions`.
+ * Facts about the numbers of a bucket: `numbers` themselves, which summaries have too; `steps` from each to the next;
+ * `held`: the time for which each holds; `directions`.
  */
 export type Measure = 'numbers' | 'steps' | 'held' | 'directions';
 
-/** What an aggregation of a field of that meaning needs (CONTRACT 7, Meaning). */
+/** The measure that an aggregation needs for a field of that meaning (CONTRACT 7, Meaning). */
 export function measureOf(aggregation: Aggregation, meaning: FieldMeaning): Measure {
   switch (aggregation) {
     case 'TIME_AVG':

@@ -17,7 +17,7 @@ import { averageOf, finiteOrNull, sumOf, type Tally } from './tally.ts';
 import { differenceOf, fallsOf } from './tally-steps.ts';
 import { heldSum, type Weighed, weighedMean } from './weigh-values.ts';
 
-/** A value before the range cannot stand for these of an empty first bucket. */
+/** Aggregations for which a value before the range cannot fill an empty first bucket. */
 const NOT_A_VALUE: ReadonlySet<string> = new Set(['SUM', 'COUNT', 'DIFFERENCE']);
 
 type BucketsView = Extract<SeriesView, { kind: 'buckets' }>;
@@ -55,7 +55,7 @@ function bucketsOf(numbers: NumbersOfRange, view: BucketsView, meaning: FieldMea
   return { timestamps, values: Float64Array.from(values), bucketed: true, total, truncated: false };
 }
 
-/** What the aggregation makes of each bucket; NaN beyond float64, undefined where nothing was measured and nothing holds. */
+/** The aggregation of each bucket; NaN beyond float64, undefined when nothing was measured and nothing holds. */
 function aggregated(
   numbers: NumbersOfRange,
   { edges, aggregation, heldTo = Infinity }: BucketsView,
@@ -97,7 +97,7 @@ function ofTally(tally: Tally, aggregation: Aggregation): number {
   }
 }
 
-/** A part of the way from one direction to another, the shorter way round. */
+/** The direction at a fraction of the shorter turn from one to another. */
 function turned(from: number, to: number, share: number): number {
   return asDirection(from + turnOf(from, to) * share);
 }
@@ -136,7 +136,7 @@ function statisticsOf(
   return { ...plain, average, min: null, minAt: null, max: null, maxAt: null };
 }
 
-/** Of a range in which nothing was measured. */
+/** Statistics of a range without values. */
 export const NO_STATISTICS: StatisticsAnswer = {
   count: 0,
   min: null,

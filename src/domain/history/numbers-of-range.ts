@@ -7,21 +7,21 @@ import type { Tally } from './tally.ts';
 import { type StepContext, type Steps, tallySteps } from './tally-steps.ts';
 import { weighAlike, type Weighed, weighHeld } from './weigh-values.ts';
 
-/** Numbers of a range, and what its field means. */
+/** The numbers of a range, and the meaning of their field. */
 export interface RangeOfNumbers extends RangeOfValues {
   meaning: FieldMeaning;
   overflowAt: number | null;
-  /** Of a COUNTER: the value before `before`, and the one behind the range. */
+  /** COUNTER only: the value before `before`, and the one after the range. */
   earlier: Moment | null;
   next: Moment | null;
 }
 
-/** What is known of the numbers of a range in buckets; of the same edges it is found out once. */
+/** Measures of a range's numbers by buckets, computed once for the same edges. */
 export class NumbersOfRange {
   readonly #range: RangeOfNumbers;
   readonly #fitting: readonly ValueSpan[];
   readonly #known = new Map<Float64Array, Map<string, unknown>>();
-  /** The number before the range; NaN: there is none. */
+  /** The number before the range; NaN: none. */
   readonly before: number;
 
   constructor(range: RangeOfNumbers) {
@@ -42,7 +42,7 @@ export class NumbersOfRange {
     return this.#once(edges, 'steps', () => tallySteps(this.#fitting, edges, context));
   }
 
-  /** The last number holds to `heldTo`, but not beyond the range. */
+  /** The numbers by the time they hold; the last one until `heldTo`, but not beyond the range. */
   held(edges: Float64Array, heldTo: number): (Weighed | null)[] {
     const { before } = this;
     const { from, meaning } = this.#range;

@@ -3,7 +3,7 @@ import type { SeriesRequest } from '../ports/series-request.ts';
 
 type OfField = Pick<SeriesRequest, 'fieldKey' | 'fieldType' | 'wasBoolean' | 'meaning' | 'overflowAt'>;
 
-/** What a request for its values says of a field. */
+/** The properties of a field that a request for its values needs. */
 export function ofField({ key, type, wasBoolean, meaning, overflowAt }: FieldInfo): OfField {
   return { fieldKey: key, fieldType: type, wasBoolean, meaning, overflowAt };
 }

@@ -3,35 +3,35 @@ import type { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import type { Caller } from '../../scheduling/caller.ts';
 import { ResourcePool } from '../../scheduling/resource-pool.ts';
 
-/** What all histories of one operation may bring together. */
+/** Maximum points of all histories of one operation. */
 const MAX_OPERATION_POINTS = 500_000;
-/** There may be hundreds of long ones in an operation. */
+/** Maximum pages read at once per operation, which may have hundreds of long histories. */
 const PAGES_AT_ONCE = 2;
 
-/** What a point takes in memory until its operation is answered: in what was read, and in what is shown. */
+/** Bytes of a point until its operation is answered: as read, and as shown. */
 const POINT_BYTES = 48;
 
-/** Whose points these are. */
+/** The operation that the points belong to. */
 interface Operation {
-  /** Throws what ended it. */
+  /** Throws the error that ended it. */
   check(): void;
-  /** As soon as there is room in memory for so many bytes more. */
+  /** Resolves when that many more bytes fit in memory. */
   room(bytes: number): Promise<void> | void;
-  /** It has so many bytes more in memory, or less. */
+  /** Adds to the bytes it holds in memory, or subtracts. */
   holds(bytes: number): void;
 }
 
 const NOBODY: Operation = { check: () => {}, room: () => {}, holds: () => {} };
 
-/** What is read for files, of whom there are turns. */
+/** The caller of files, which the file scheduler limits. */
 const FILES: Caller = { tokenId: 'files', tenant: 'files' };
 
 /**
- * The points of one operation (CONTRACT 7, Shares): many histories run side by side as long as the worst of each fits
- * together, and one after the other else, so that what is in memory at once stays bounded.
+ * The points of one operation (CONTRACT 7, Shares): histories run side by side while the maximums of all fit together,
+ * otherwise one after the other, so that memory stays bounded.
  */
 export class PointBudget {
-  /** For whom it is. */
+  /** The caller it belongs to. */
   readonly party: Caller;
   readonly #operation: Operation;
   readonly #pages = new ResourcePool(PAGES_AT_ONCE, () => null);
@@ -51,13 +51,15 @@ export class PointBudget {
     this.#operation = operation;
   }
 
-  /** Throws what ended the operation, or QUERY_TOO_COMPLEX when it has brought too much: nothing more is read for it. */
+  /** Throws the error that ended the operation, or QUERY_TOO_COMPLEX when it has read too much. */
   check(): void {
     this.#operation.check();
     if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
   }
 
-  /** What `read` gives, a page of values or a count: so many are read at a time. Throws what ended the operation. */
+  /**
+   * Runs `read` for a page of values or a count, within the maximum at once. Throws the error that ended the operation.
+   */
   page<T>(read: () => Promise<T>): Promise<T> {
     return this.#pages.use(async () => {
       this.#operation.check();
@@ -65,41 +67,41 @@ export class PointBudget {
     });
   }
 
-  /** A column of points goes into the answer: under each further name it counts again. Throws as `check` does. */
+  /** Counts a column of points in the answer again under each further name. Throws as `check` does. */
   show(column: readonly unknown[]): void {
     if (this.#shown.has(column)) this.#spent += column.length;
     this.#shown.add(column);
     this.check();
   }
 
-  /** How many there were so far. */
+  /** Number of points so far. */
   get spent(): number {
     return this.#spent;
   }
 
-  /** For how long something was read for the operation, in milliseconds: that is done by other threads. */
+  /** Time during which other threads read for the operation, in milliseconds. */
   get readMs(): number {
     return this.#reading === 0 ? this.#readMs : this.#readMs + performance.now() - this.#readingSince;
   }
 
-  /** For how long other threads worked for the operation, in milliseconds, while what was read for it ran. */
+  /** Time that other threads worked for the operation, in milliseconds. */
   get workedMs(): number {
     return this.#workedMs;
   }
 
-  /** So many milliseconds were worked for it. */
+  /** Adds work of other threads, in milliseconds. */
   worked(milliseconds: number): void {
     this.#workedMs += milliseconds;
   }
 
-  /** How long planning took, which is done on the event loop, whatever came of it. */
+  /** Time of planning on the event loop, including failed plans. */
   get planMs(): number {
     return this.#planMs;
   }
 
   /**
-   * What `make` gives, in one of the `turns` that all operations share; of this one only one plan waits for its turn.
-   * Throws what `make` throws, and what `within` does.
+   * Runs `make` in one of the `turns` that all operations share; one plan per operation is queued at a time. Throws as
+   * `make` and `within` do.
    */
   plan<T>(turns: EventLoopQueue, make: () => T): Promise<T> {
     const planned = this.#planning.then(() => turns.run(async () => this.#timed(make)));
@@ -117,7 +119,7 @@ export class PointBudget {
     }
   }
 
-  /** What `work` gives; QUERY_TOO_COMPLEX when its points are more than is left. It brings `worst` points at most. */
+  /** Runs `work`, which gives at most `worst` points; QUERY_TOO_COMPLEX when they exceed the rest of the budget. */
   async within<T>(worst: number, work: () => Promise<T>, pointsOf: (result: T) => number): Promise<T> {
     while (this.#underWay > 0 && this.#spent + this.#underWay + worst > MAX_OPERATION_POINTS)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

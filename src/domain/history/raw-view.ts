@@ -7,19 +7,19 @@ export interface Extent {
   to: number;
 }
 
-/** What is there of a range, in time order. */
+/** Stored values of a range, in time order. */
 export interface RangeOfValues {
   from: number;
   to: number;
-  /** Of what is there, edges of segments: no value lies outside. */
+  /** Bounds of the segments: no value lies outside. */
   extent: Extent;
-  /** Of texts, how many characters a view brings at most. */
+  /** Maximum characters per view, for texts. */
   maxCharacters: number;
   stretches: readonly ValueSpan[];
   before: Moment | null;
 }
 
-/** How many values the range has, those that do not fit the field's type included. */
+/** Number of values in the range, including those that do not fit the field's type. */
 export function totalOf({ stretches }: RangeOfValues): number {
   return stretches.reduce((sum, { count }) => sum + count, 0);
 }

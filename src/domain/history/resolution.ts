@@ -31,13 +31,13 @@ export const UNIT_MS: Record<ResolutionUnit, number> = {
   y: 31_556_952_000,
 };
 
-/** What the server chooses from, the finest first. */
+/** Widths for the server's choice, the finest first. */
 export const LADDER: readonly string[] =
   '1s 2s 5s 10s 15s 30s 1m 2m 5m 10m 15m 30m 1h 2h 3h 6h 12h 1d 2d 1w 2w 1mo 3mo 6mo 1y 2y 5y 10y 100y 1000y'.split(
     ' ',
   );
 
-/** The resolution that the text says (CONTRACT 7); BAD_USER_INPUT with what is allowed. */
+/** Parses a resolution (CONTRACT 7); BAD_USER_INPUT with the allowed ones. */
 export function parseResolution(text: string): Resolution {
   const [, digits, unit] = SHAPE.exec(text.slice(0, 20)) ?? [];
   const count = Number(digits);

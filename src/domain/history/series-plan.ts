@@ -7,10 +7,10 @@ import { isNumeric } from './value-span.ts';
 import { gridEdges, learnZone } from './time-grid.ts';
 import { ZoneOffsets } from '../times/zone-offsets.ts';
 
-/** What one `history` may bring at most, all its series together. */
+/** Maximum points of all series of one `history`. */
 export const MAX_POINTS = 200_000;
 
-/** What is asked of a history (CONTRACT 7); null or left out: as there. */
+/** The input of a history (CONTRACT 7); null or left out: the defaults there. */
 export interface SeriesQuery {
   /** Identifiers; left out: every field of the product. */
   fields?: readonly string[] | null | undefined;
@@ -24,12 +24,12 @@ export interface SeriesQuery {
   timeZone?: string | null | undefined;
 }
 
-/** How each field is looked at. */
+/** A plan of views and their sizes. */
 export interface SeriesPlan {
   viewOf(field: FieldInfo): SeriesView;
-  /** Of the buckets, where there are some. */
+  /** Width of the buckets; null: none. */
   resolution: string | null;
-  /** What a series brings at most. */
+  /** Maximum points per series. */
   pointsEach: number;
 }
 
@@ -38,12 +38,15 @@ interface Grid {
   edges: Float64Array;
 }
 
-/** Finds out what `planSeries` needs to know of the zone, step by step; BAD_USER_INPUT when there is no such zone. */
+/** Learns the offsets of the zone that `planSeries` needs, step by step; BAD_USER_INPUT for an unknown zone. */
 export function* prepareSeries({ from, to, resolution, maxPoints, timeZone }: SeriesQuery): Generator<void> {
   if (resolution != null || maxPoints != null) yield* learnZone(timeZone ?? 'UTC', from, to);
 }
 
-/** The plan for `count` series, of which no value holds beyond `now`; BAD_USER_INPUT for everything that is wrong with the query. */
+/**
+ * The plan for `count` series, whose newest values hold until `now` at most; BAD_USER_INPUT for any mistake in the
+ * query.
+ */
 export function planSeries(query: SeriesQuery, count: number, now: number): SeriesPlan {
   checkRange(query);
   const { resolution, maxPoints, aggregation, fill } = query;
@@ -62,7 +65,7 @@ export function planSeries(query: SeriesQuery, count: number, now: number): Seri
       );
     return { viewOf: () => ({ kind: 'raw', limit: pointsEach }), resolution: null, pointsEach };
   }
-  // Raw values are no answer to who asks for an aggregation or a fill.
+  // A query with an aggregation or a fill gets no raw values.
   const rawUpTo = aggregation == null && fill == null ? pointsEach : -1;
   const plan = bucketPlan(query, finestGrid(query, timeZone, pointsEach), rawUpTo, now);
   const viewOf = (field: FieldInfo): SeriesView =>

@@ -6,29 +6,32 @@ import type { Caller } from '../../scheduling/caller.ts';
 import { SharedTime } from '../../scheduling/shared-time.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 
-/** Calls of all operations at a time, unless they take long: twice as many as there are threads that read. */
+/** Maximum calls at once of all operations, twice the reading threads; calls that take long do not count. */
 const AT_ONCE = 4;
 const LONG_MS = 1_000;
-/** Longer than nearly all of them take: were the database away, all would wait for their time-outs in turn. */
+/**
+ * Time in the queue, with no call ending, after which a call begins anyway: with the database away, all would otherwise
+ * wait for each other's time-outs.
+ */
 const STILL_MS = 5_000;
-/** Requests that go to the store in one call. */
+/** Maximum requests per call of the store. */
 const REQUESTS_AT_ONCE = 50;
 
-/** One way to look at one field: a request with a single view. */
+/** A request with a single view. */
 export type ViewRequest = Omit<SeriesRequest, 'views'> & { view: SeriesView };
 
-/** What it brings. */
+/** Answer to one view. */
 export interface ViewResult {
   before: SeriesAnswer['before'];
   answer: ViewAnswer;
 }
 
-/** Whose views these are. */
+/** The operation that the views belong to. */
 interface Operation {
   readonly party: Caller;
-  /** So many milliseconds were worked for it. */
+  /** Adds work of other threads, in milliseconds. */
   worked(milliseconds: number): void;
-  /** Throws what ended it: nobody waits for its views any more. */
+  /** Throws the error that ended it, which also ends its views. */
   check(): void;
 }
 
@@ -39,8 +42,8 @@ interface Waiting {
 }
 
 /**
- * Asks the store for views. What one operation asks together for the same field and range, such as the aliases MIN, MAX
- * and AVG of one chart, becomes one request: its values are read and decoded once.
+ * Reads views from the store. Views of one operation with the same field and range, such as the aliases MIN, MAX and
+ * AVG of one chart, become one request: its values are read and decoded once.
  */
 export class SeriesReader {
   readonly #store: Pick<MeasurementStore, 'series'>;
@@ -52,7 +55,7 @@ export class SeriesReader {
     this.#store = store;
   }
 
-  /** In the order asked; `operation`: nobody waits for what another one asks. */
+  /** Reads the views in order, combining them within the `operation` only. */
   read(requests: readonly ViewRequest[], operation: Operation): Promise<ViewResult[]> {
     return Promise.all(requests.map((request) => this.#readOne(request, operation)));
   }
@@ -79,12 +82,12 @@ export class SeriesReader {
     return gathered;
   }
 
-  /** One call after the other: meanwhile there are threads for what others ask. */
+  /** Calls the store one request after the other, leaving threads to other operations. */
   async #askAll(operation: Operation, gathered: Map<string, Waiting>): Promise<void> {
     await yieldToEventLoop();
     while (gathered.size > 0) {
       const some: Waiting[] = [];
-      // Not all of them each time: they may be fifty thousand.
+      // Take the first ones only: there may be fifty thousand.
       for (const [key, entry] of gathered) {
         gathered.delete(key);
         if (some.push(entry) >= REQUESTS_AT_ONCE) break;
@@ -105,7 +108,7 @@ export class SeriesReader {
       });
       if (left.length > 0) await this.#ask(left, operation);
     } catch (error) {
-      // Together they may be too much, or one of them alone: that is nobody else's fault.
+      // Ask one by one: the requests may be too much only together, and one too large must not fail the others.
       if (entries.length > 1 && error instanceof AppError && error.code === 'QUERY_TOO_COMPLEX')
         for (const entry of entries) await this.#ask([entry], operation);
       else for (const { failed } of entries) failed.forEach((tell) => tell(error));
@@ -123,7 +126,7 @@ export class SeriesReader {
   }
 }
 
-/** The view, with the very edges of an earlier one if they are equal: views with the same edges share the work. */
+/** The view, with the very edges of an earlier view if they are equal, so that both share the work. */
 function shared(views: readonly SeriesView[], view: SeriesView): SeriesView {
   if (view.kind !== 'buckets') return view;
   const { edges } = view;

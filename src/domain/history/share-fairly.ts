@@ -1,7 +1,4 @@
-/**
- * How much of `whole` each gets: nobody more than it wants, and whoever has not all it wants as much as anybody else has,
- * to one.
- */
+/** Shares of `whole`: none larger than wanted, and all that are smaller than wanted equal, to within one. */
 export function shareFairly(wanted: readonly number[], whole: number): number[] {
   const shares = wanted.map(() => 0);
   const order = Array.from(wanted.keys()).sort((a, b) => wanted[a]! - wanted[b]!);

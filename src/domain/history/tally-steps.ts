@@ -5,32 +5,34 @@ import { turnOf } from './directions.ts';
 import type { ValueSpan } from './value-span.ts';
 import { finiteOrNull } from './tally.ts';
 
-/** Of what stood before: a fall of less is noise, and an overflow begins within so much of its end. */
+/**
+ * Divisor of the number before a fall: a smaller fall is noise, and an overflow begins within that part of its maximum.
+ */
 const TENTH = 10;
 
-/** What is known of the steps from number to number that end in one bucket, the first of them from before it. */
+/** Steps from number to number that end in one bucket, the first of them from before it. */
 export interface Steps extends Falls {
-  /** What stood before the bucket, without that its own first number. */
+  /** The number before the bucket; without one, its own first. */
   base: number;
-  /** What stands at its end. */
+  /** The number at its end. */
   last: number;
-  /** What is added for every fall that is none of the counter's own: what it had reached. */
+  /** Sum to add for falls that the counter did not measure: the numbers it had reached. */
   dropped: number;
 }
 
-/** What a field means, and the numbers beyond the range that its first and last falls are judged by; NaN: none. */
+/** The meaning of a field, and the numbers beyond the range that decide its first and last falls; NaN: none. */
 export interface StepContext {
   meaning: FieldMeaning;
   overflowAt: number | null;
   before: number;
-  /** Before `before`; both this and `next` only of a COUNTER. */
+  /** The number before `before`; this and `next` for a COUNTER only. */
   earlier: number;
   next: number;
 }
 
 /**
- * The steps of each bucket of `edges` (CONTRACT 7, Meaning), null where nothing was measured; stretches of numbers in
- * time order, all between the first and the last edge. Those of neighbours add up to those of the whole.
+ * The steps of each bucket of `edges` (CONTRACT 7, Meaning), null for one without values; `stretches`: numbers in time
+ * order, all between the first and the last edge. The steps of neighbours add up to those of the whole.
  */
 export function tallySteps(
   stretches: readonly ValueSpan[],
@@ -46,35 +48,35 @@ export function tallySteps(
   return walk.end();
 }
 
-/** Whether no number of the summary is smaller than the one before it, for certain. */
+/** True when certainly no number of the summary is smaller than the one before it. */
 export function neverFalls({ min, rise, first, last }: NumberSummary): boolean {
-  // Of numbers below zero falls and rises may cancel out in it.
+  // Numbers below zero could rise and fall by the same amount.
   return min >= 0 && rise === last - first;
 }
 
-/** Last minus the last before, and what falls are worth; null beyond float64. */
+/** The difference of the ends plus the value of falls; null beyond float64. */
 export function differenceOf({ last, base, dropped }: Steps): number | null {
   return finiteOrNull(last - base + dropped);
 }
 
-/** How many falls of the bucket were taken for what. */
+/** Number of falls in the bucket by their interpretation. */
 export function fallsOf({ noise, gaps, overflows, restarts }: Steps): Falls {
   return { noise, gaps, overflows, restarts };
 }
 
-/** A fall of a COUNTER of which the next number says what it was. */
+/** A fall of a COUNTER whose kind the next number decides. */
 interface Dip {
   value: number;
   steps: Steps;
 }
 
-/** Goes from number to number. */
+/** Walks from number to number. */
 class Walk {
   readonly #edges: Float64Array;
   readonly #context: StepContext;
   readonly #tallies: (Steps | null)[];
   #bucket = 0;
-  /** The number that the next step begins at. */
+  /** The number at which the next step begins. */
   #stands = Number.NaN;
   #dip: Dip | null = null;
 
@@ -91,7 +93,7 @@ class Walk {
     this.#move(number, this.#open(number, at));
   }
 
-  /** Numbers of which none falls; the first of them from what stands. */
+  /** Adds numbers without falls; the first step leads from the present number. */
   rise({ first, last }: NumberSummary, firstAt: number): void {
     this.#settle(first);
     const steps = this.#open(first, firstAt);
@@ -127,7 +129,7 @@ class Walk {
     this.#stands = steps.last = number;
   }
 
-  /** `next` follows the dip: NaN: nothing does yet. */
+  /** Decides the kind of a dip by the number after it; NaN: none yet. */
   #settle(next: number): void {
     if (this.#dip === null) return;
     const { value, steps } = this.#dip;

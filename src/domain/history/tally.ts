@@ -1,9 +1,9 @@
 import type { NumberSummary } from '../measurements/segment.ts';
 
-/** What is known of the numbers of one bucket; times in ms UTC. */
+/** Sums and extremes of the numbers of one bucket; times in ms UTC. */
 export interface Tally {
   count: number;
-  /** The sum is `sum + lost`: what rounding took away is kept apart (Neumaier). */
+  /** The sum is `sum + lost`, with the rounding error kept apart (Neumaier). */
   sum: number;
   lost: number;
   min: number;
@@ -33,7 +33,7 @@ export function openTally(first: number, firstAt: number): Tally {
   };
 }
 
-/** Adds the numbers from `start` on that were measured before `until`; returns the index of the first that was not. */
+/** Adds the numbers from index `start` on that were measured before `until`; returns the index of the next. */
 export function addNumbers(
   tally: Tally,
   timestamps: Float64Array,
@@ -42,7 +42,7 @@ export function addNumbers(
   end: number,
   until: number,
 ): number {
-  // In local variables: every value of a year passes here.
+  // Use local variables: every value of a year passes here.
   let { sum, lost, min, max } = tally;
   let minIndex = -1;
   let maxIndex = -1;
@@ -102,7 +102,7 @@ export function averageOf(tally: Tally): number | null {
   return finiteOrNull((tally.sum + tally.lost) / tally.count);
 }
 
-/** null for what float64 cannot hold, and for no number. */
+/** The number; null for one that float64 cannot hold, and for NaN. */
 export function finiteOrNull(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }

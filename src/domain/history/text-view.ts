@@ -4,7 +4,7 @@ import { NO_STATISTICS } from './number-view.ts';
 import { type RangeOfValues, rawView, totalOf } from './raw-view.ts';
 import { onlyFitting } from './value-span.ts';
 
-/** What is known of the texts of one bucket. */
+/** Count and ends of the texts of one bucket. */
 interface TextTally {
   count: number;
   first: Moment;
@@ -13,7 +13,7 @@ interface TextTally {
 
 type BucketsView = Extract<SeriesView, { kind: 'buckets' }>;
 
-/** The views of a field of texts or places: FIRST, LAST and COUNT are all that can be said of a bucket. */
+/** The views of a field of texts or places, whose buckets have FIRST, LAST and COUNT only. */
 export function textView(range: RangeOfValues, views: readonly SeriesView[]): ViewAnswer[] {
   const total = totalOf(range);
   return views.map((view): ViewAnswer => {
@@ -44,7 +44,7 @@ function buckets(range: RangeOfValues, view: BucketsView, total: number): Points
   return { ...fillGaps<string | number | null>(edges, shown, fill, filling), ...rest };
 }
 
-/** Long texts are bounded by what they hold, not by how many they are. */
+/** Cuts texts by their characters instead of their number. */
 function cut(points: PointsAnswer, maxCharacters: number): PointsAnswer {
   let left = maxCharacters;
   const fits = points.values.findIndex((value: unknown) => typeof value === 'string' && (left -= value.length) < 0);

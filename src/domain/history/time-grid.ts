@@ -5,20 +5,20 @@ const DAY = UNIT_MS.d;
 const HOUR = UNIT_MS.h;
 /** 1970-01-01 was a Thursday: three days after a Monday. */
 const MONDAY = -3 * DAY;
-/** The calendar comes again after 400 years; a `Date` ends in the year 275760, and an edge may lie behind. */
+/** The period of the calendar, 400 years; a `Date` ends in the year 275760, and an edge may lie behind. */
 const CYCLE = 146_097 * DAY;
 const CYCLE_MONTHS = 4_800;
 const YEARS_2000 = 5;
 
 /**
- * Finds out what `gridEdges` needs to know of the zone, for whoever goes on step by step: a zone that nobody has asked for
- * yet takes its time. BAD_USER_INPUT when there is no such zone.
+ * Learns the offsets of the zone that `gridEdges` needs, step by step, as a new zone takes a while. BAD_USER_INPUT for
+ * an unknown zone.
  */
 export function* learnZone(timeZone: string, from: number, to: number): Generator<void> {
   yield* ZoneOffsets.of(timeZone).learn(...spanned(from, to));
 }
 
-/** Local time is at most 26 hours away, and no edge behind the end need be exact. */
+/** The range with a margin: local time is at most 26 hours away, and an edge behind the end need not be exact. */
 function spanned(from: number, to: number): [from: number, to: number] {
   return [from - 2 * DAY, to + 2 * DAY];
 }
@@ -45,7 +45,7 @@ export function gridEdges(
   const edges: number[] = [];
   for (const edge of edgesFrom(resolution, timeZone, from, to)) {
     if (edge === edges.at(-1)) continue;
-    // The place of a repeated hour may lie behind the begin of a later one.
+    // Drop earlier edges: the second pass of a repeated hour may lie behind the begin of a later one.
     if (edge <= from) edges.length = 0;
     edges.push(edge);
     if (edge >= to) return Float64Array.from(edges);
@@ -55,8 +55,8 @@ export function gridEdges(
 }
 
 /**
- * About how many there are, and no fewer, without going through them: clocks that are put back (less than a thousandth of
- * the time, or a day once) and months that are longer than others make some wider than they say.
+ * Approximate number of buckets, never too high, without computing them: clocks that are put back (less than a
+ * thousandth of the time, or a day once) and long months make some wider than their nominal width.
  */
 function fewestBuckets(resolution: Resolution, from: number, to: number): number {
   const width = widthOf(resolution);
@@ -76,7 +76,7 @@ function* multiples(width: number, from: number): Iterable<number> {
   for (let edge = Math.floor(from / width) * width; ; edge += width) yield edge;
 }
 
-/** The places of the grid on the calendar, as if local time were UTC, from the one at or before `local` on. */
+/** Grid points on the calendar, as if local time were UTC, from the one at or before `local` on. */
 function* placesFrom({ count, unit }: Resolution, local: number): Iterable<number> {
   const day = Math.floor(local / DAY) * DAY;
   if (unit === 'h') {
@@ -93,7 +93,7 @@ function* placesFrom({ count, unit }: Resolution, local: number): Iterable<numbe
   }
 }
 
-/** Counted from January of the year 0. */
+/** Months since January of the year 0. */
 function monthOf(local: number): number {
   const cycles = Math.floor(local / CYCLE);
   const date = new Date(local - cycles * CYCLE);
@@ -105,7 +105,7 @@ function startOfMonth(months: number): number {
   return Date.UTC(2000, months - cycles * CYCLE_MONTHS, 1) + (cycles - YEARS_2000) * CYCLE;
 }
 
-/** What the clocks of a zone show. */
+/** The local clock of a zone. */
 class LocalClock {
   readonly #spans: readonly OffsetSpan[];
 
@@ -118,7 +118,10 @@ class LocalClock {
     return time + (span?.offset ?? 0);
   }
 
-  /** When the clock first reaches each of the ascending places, and again when it is put back (`twice`) before one. */
+  /**
+   * Times at which the clock first reaches each of the ascending points, and again when it is put back (`twice`) before
+   * one.
+   */
   *moments(places: Iterable<number>, twice: boolean): Iterable<number> {
     const spans = this.#spans;
     let current = 0;

@@ -5,40 +5,40 @@ import type { NumberSummary, Segment } from '../measurements/segment.ts';
 import type { Moment } from '../ports/series-request.ts';
 import type { StoredValue } from '../ports/store.ts';
 
-/** Values of a range as its field's present type has them: columns, or a summary that stands for a whole segment. */
+/** Values of a range in their field's present type: columns, or a summary in place of a whole segment. */
 export interface ValueSpan {
   count: number;
   firstAt: number;
   lastAt: number;
   summary: NumberSummary | null;
-  /** Empty where the summary stands for them. */
+  /** Empty when the summary replaces them. */
   timestamps: Float64Array;
-  /** Numbers of a number or boolean field with NaN, texts of another with null, where a value does not fit the type. */
+  /** Numbers of a number or boolean field, NaN for values that do not fit; texts of other fields, null likewise. */
   values: Float64Array | (string | null)[];
-  /** Some of them do not fit. */
+  /** True when some values do not fit. */
   gaps: boolean;
 }
 
 const NO_TIMES = new Float64Array(0);
 
-/** Number fields reckon; of others there is only first, last and count. */
+/** True for types with numbers; others have only first, last and count. */
 export function isNumeric(type: FieldType): boolean {
   return type === 'FLOAT' || type === 'INTEGER' || type === 'BOOLEAN';
 }
 
-/** Whether the segment's summary speaks for every value of it, seen as that type. */
+/** True when the segment's summary covers every value of it, read as that type. */
 export function summarySpeaks(segment: Segment, type: FieldType): boolean {
   const { summary } = segment;
   if (summary === null) return false;
   return type === 'FLOAT' || (type === 'INTEGER' && summary.whole) || (type === 'BOOLEAN' && summary.binary);
 }
 
-/** Whether it lies in [from, to) with all its values. */
+/** True when all values of the segment lie in [from, to). */
 export function isInside(segment: Segment, from: number, to: number): boolean {
   return segment.firstAt >= from && segment.lastAt < to;
 }
 
-/** The segment's values of [from, to), null when there are none; one that is not decoded comes as its summary. */
+/** The segment's values of [from, to), null when there are none; its summary if it is not decoded. */
 export function toStretch(segment: Segment, as: ReadAs, from: number, to: number): ValueSpan | null {
   const { columns, summary, count, firstAt, lastAt } = segment;
   if (columns === null) return { count, firstAt, lastAt, summary, timestamps: NO_TIMES, values: NO_TIMES, gaps: false };
@@ -58,13 +58,13 @@ export function lastBefore(segment: Segment | undefined, from: number): Moment |
   return index < 0 ? null : { timestamp: timestamps[index]!, value: values[index]! };
 }
 
-/** As the type has it (BOOLEAN: 1 or 0); null where it does not fit any more. */
+/** The moment in the given type (BOOLEAN: 1 or 0); null when it no longer fits. */
 export function momentAs(as: ReadAs, moment: Moment | null): Moment | null {
   const value = moment === null ? null : readStored(as, moment.value);
   return moment === null || value === null ? null : { timestamp: moment.timestamp, value };
 }
 
-/** Without the values that do not fit; null when none does. */
+/** The span without values that do not fit; null when none does. */
 export function onlyFitting(stretch: ValueSpan): ValueSpan | null {
   const { values, timestamps } = stretch;
   if (!stretch.gaps) return stretch;
@@ -83,7 +83,7 @@ export function onlyFitting(stretch: ValueSpan): ValueSpan | null {
   };
 }
 
-/** Without a new view of what is wanted whole. */
+/** A part of the numbers; the whole without a new view. */
 function part(numbers: Float64Array, begin: number, end: number): Float64Array {
   return begin === 0 && end === numbers.length ? numbers : numbers.subarray(begin, end);
 }

@@ -1,19 +1,19 @@
 import { addDirection, directionOf } from './directions.ts';
 import type { ValueSpan } from './value-span.ts';
 
-/** Numbers of one bucket, each as heavy as the milliseconds for which it holds there, or all alike. */
+/** Sums of one bucket's numbers, weighted by the milliseconds for which each holds there, or all alike. */
 export interface Weighed {
   weight: number;
-  /** Of numbers, each times its weight. */
+  /** Sum of the numbers times their weights. */
   sum: number;
-  /** Of directions (see `Arrow`). */
+  /** Sum of directions (see `Arrow`). */
   east: number;
   north: number;
-  /** The last one that was measured in it; NaN: none was. */
+  /** The last number measured in it; NaN: none. */
   last: number;
 }
 
-/** From when to when numbers hold, in ms UTC. `before`: the one that holds at the begin, NaN: none does. */
+/** The time during which numbers hold, in ms UTC. `before`: the number that holds at the begin, NaN: none. */
 interface Held {
   before: number;
   from: number;
@@ -21,8 +21,8 @@ interface Held {
 }
 
 /**
- * The numbers of each bucket of `edges` by how long each of them holds: until the next one, the last until `to`. null
- * where nothing holds and nothing was measured. Stretches as for `tallyBuckets`.
+ * The numbers of each bucket of `edges`, weighted by the time each holds: until the next one, the last until `to`. null
+ * when nothing holds and nothing was measured. `stretches` as for `tallyBuckets`.
  */
 export function weighHeld(
   stretches: readonly ValueSpan[],
@@ -51,7 +51,7 @@ export function weighHeld(
   return weighed;
 }
 
-/** The directions of each bucket of `edges`, all alike; null where nothing was measured. */
+/** The directions of each bucket of `edges`, weighted alike; null for one without values. */
 export function weighAlike(stretches: readonly ValueSpan[], edges: Float64Array): (Weighed | null)[] {
   const weighed: (Weighed | null)[] = Array.from({ length: edges.length - 1 }, () => null);
   let bucket = 0;
@@ -62,13 +62,15 @@ export function weighAlike(stretches: readonly ValueSpan[], edges: Float64Array)
   return weighed;
 }
 
-/** The weighed mean; NaN beyond float64, and where directions cancel out. Of what held for no time it is the last. */
+/**
+ * The weighted mean; NaN beyond float64, and when directions cancel out. The last number when none held for any time.
+ */
 export function weighedMean(weighed: Weighed, isAngle: boolean): number {
   if (weighed.weight === 0) return weighed.last;
   return isAngle ? directionOf(weighed) : asNumber(weighed.sum / weighed.weight);
 }
 
-/** The numbers times the seconds for which they held: of booleans how long they were true. NaN beyond float64. */
+/** The numbers times the seconds for which they held, for booleans the time they were true. NaN beyond float64. */
 export function heldSum({ sum }: Weighed): number {
   return asNumber(sum / 1_000);
 }

@@ -1,7 +1,7 @@
 import type { Series } from '../history/history.ts';
 import { type Cell, type ExportFormat, PIECE } from './export-format.ts';
 
-/** The charts of a device as rows, piece by piece; `wide`: a row for each time, and which column is which field's. */
+/** The charts of a device as rows, in pieces; `wide`: the columns of the fields, for one row per time. */
 export function* chartedRows(
   format: ExportFormat,
   serialNumber: string,
@@ -20,7 +20,10 @@ export function* chartedRows(
     }
 }
 
-/** One row at a time, of what it has: there may be 200,000 of them, and thousands of columns, nearly all empty. */
+/**
+ * Writes rows one by one, with present values only: there may be 200,000 of them, and thousands of columns, nearly all
+ * empty.
+ */
 function* wideRows(
   format: ExportFormat,
   serialNumber: string,
@@ -42,20 +45,20 @@ function* wideRows(
   }
 }
 
-/** A series, and where in it the next value is. */
+/** A series with the position of its next value. */
 interface Run extends Series {
   column: number;
   at: number;
 }
 
 /**
- * The series of a device by the time of what is next in them: a heap, since for each row of 500 fields, of which mostly
- * one has a value, all of them would be looked through.
+ * The series of a device in a heap by the time of their next values: each row of 500 fields mostly has one value, and
+ * scanning all of them for it would be slow.
  */
 class Runs {
   readonly #runs: Run[];
 
-  /** Of fields that have come since the file began there is no column. */
+  /** Leaves out fields without a column, which are newer than the file. */
   constructor(series: readonly Series[], columns: ReadonlyMap<string, number>) {
     const runs = series.flatMap((one) => {
       const column = columns.get(one.field.identifier);
@@ -64,12 +67,12 @@ class Runs {
     this.#runs = runs.filter(goOn).sort((left, right) => timeOf(left) - timeOf(right));
   }
 
-  /** The one with the earliest value; undefined: there is none any more. */
+  /** The series with the earliest next value; undefined: none is left. */
   get first(): Run | undefined {
     return this.#runs[0];
   }
 
-  /** The first one goes on to its next value: the one that is first then. */
+  /** Moves the first series to its next value; returns the new first. */
   advance(): Run | undefined {
     const runs = this.#runs;
     const moved = goOn(runs[0]!) ? runs[0]! : runs.pop()!;
@@ -86,7 +89,7 @@ class Runs {
   }
 }
 
-/** To the next value that is there; false: there is none. */
+/** Moves to the next present value; false: none is left. */
 function goOn(run: Run): boolean {
   do run.at += 1;
   while (run.at < run.values.length && run.values[run.at] === null);

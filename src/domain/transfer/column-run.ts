@@ -6,7 +6,7 @@ export interface ColumnPage {
   values: ExportedValue[];
 }
 
-/** One column of the wide layout, a page of it in memory. */
+/** One column of the wide layout, with a page of it in memory. */
 export class ColumnRun implements Cell {
   readonly column: number;
   readonly #pages: AsyncGenerator<ColumnPage>;
@@ -18,7 +18,7 @@ export class ColumnRun implements Cell {
     this.#pages = pages;
   }
 
-  /** Infinity: there is nothing left. */
+  /** Time of the next value; Infinity: none is left. */
   get time(): number {
     return this.#page.timestamps[this.#at] ?? Infinity;
   }
@@ -27,7 +27,7 @@ export class ColumnRun implements Cell {
     return this.#page.values[this.#at] as ExportedValue;
   }
 
-  /** false: the page is used up, `advance` brings the next. */
+  /** Moves to the next value; false: the page is used up, and `advance` loads the next. */
   step(): boolean {
     this.#at += 1;
     return this.#at < this.#page.timestamps.length;

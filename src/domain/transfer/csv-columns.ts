@@ -4,28 +4,28 @@ import type { CsvRecord } from './csv-reader.ts';
 import type { Delimiter } from './csv-head.ts';
 import { listed, probablyMeant, quoted, type Role } from './headings.ts';
 
-/** Which column of a CSV is what; -1: there is none. */
+/** The roles of a CSV's columns; -1: absent. */
 export interface CsvColumns {
   device: number;
   timestamp: number;
-  /** Both are there in the long layout only. */
+  /** Both present in the long layout only. */
   field: number;
   value: number;
-  /** Whether it has columns beside those of the long layout, or they are called a little differently: perhaps fields. */
+  /** True for columns beside those of the long layout, or variants of their names: they may be fields. */
   mayBeWide: boolean;
-  /** Without blanks around them. */
+  /** Names without surrounding blanks. */
   names: string[];
-  /** The same, those that differ from each other in more than capitals. */
+  /** Names that differ in more than case. */
   distinct: NameIndex;
   delimiter: Delimiter;
 }
 
 /**
- * Reads the headings of a CSV. Blanks around them do not count, nor do capitals of `device`, `timestamp`, `field` and
+ * Reads the headings of a CSV. Surrounding blanks are ignored, and so is the case of `device`, `timestamp`, `field` and
  * `value`. Throws BAD_USER_INPUT that shows the headings as they were read, and which may be meant.
  */
 export function columnsOf({ cells, line }: CsvRecord, delimiter: Delimiter): CsvColumns {
-  // Else all of the file is one line, and nothing of it is missed.
+  // Reject: otherwise the whole file is one line, and its values are silently lost.
   if (cells.some((cell) => cell.includes('\r')))
     throw badInput(
       `Line ${line} has a carriage return in it: lines must end with a line feed (LF or CRLF), not with CR alone.`,
@@ -47,7 +47,7 @@ export function columnsOf({ cells, line }: CsvRecord, delimiter: Delimiter): Csv
   return { ...roles, mayBeWide: isLong && !isExact, names, distinct: new NameIndex(names), delimiter };
 }
 
-/** The first that is called exactly so, else the only one in other letters. */
+/** The first column with exactly this name, else the only one that differs in case. */
 function columnOf(names: string[], role: Role, line: number): number {
   const exact = names.indexOf(role);
   if (exact >= 0) return exact;
@@ -58,7 +58,8 @@ function columnOf(names: string[], role: Role, line: number): number {
 }
 
 /**
- * A wide export begins with `device,timestamp`; a later column of one of these names is the field that is called so.
+ * Rejects duplicate headings. A wide export begins with `device,timestamp`; a later column of one of these names is a
+ * field.
  */
 function checkTwice(names: string[], line: number, { device, timestamp }: { device: number; timestamp: number }): void {
   const isExport = device === 0 && timestamp === 1;

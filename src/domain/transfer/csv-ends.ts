@@ -1,29 +1,31 @@
 const [QUOTE, LINE_FEED] = [34, 10];
 
-/** Finds where the records of a CSV end that comes in pieces: at the line breaks outside of quotes. */
+/** Finds the ends of records in a CSV that arrives in pieces: the line breaks outside of quotes. */
 export class CsvEnds {
   readonly #delimiter: number;
   #isQuoted = false;
-  /** Whether a quote would open: where a cell begins, and behind one that closed, which then was the first of two. */
+  /**
+   * True where a quote would open: at the begin of a cell, and behind a closing quote, which then was the first of two.
+   */
   #mayOpen = true;
   #cells = 1;
 
-  /** `delimiter`: one character, which stands between cells. */
+  /** `delimiter`: one character between cells. */
   constructor(delimiter: string) {
     this.#delimiter = delimiter.charCodeAt(0);
   }
 
-  /** Whether a quote is open. */
+  /** True inside quotes. */
   get isQuoted(): boolean {
     return this.#isQuoted;
   }
 
-  /** How many cells the record has so far that has not ended. */
+  /** Number of cells so far in the record that has not ended. */
   get cells(): number {
     return this.#cells;
   }
 
-  /** Those of the next piece. */
+  /** Ends within the next piece. */
   readonly in = (piece: string): number[] => {
     const ends: number[] = [];
     const delimiter = this.#delimiter;

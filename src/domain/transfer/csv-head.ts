@@ -1,28 +1,28 @@
 import { badInput } from '../../errors.ts';
 import { RecordCutter } from './record-cutter.ts';
 
-/** What may stand between the cells of a line. */
+/** The character between the cells of a line. */
 export type Delimiter = string;
 
-/** How a CSV begins: where its headings are, what stands between the cells. */
+/** The begin of a CSV: the place of its headings, and its delimiter. */
 export interface HeadOfCsv {
   delimiter: Delimiter;
-  /** Of the headings, from 1. */
+  /** Line of the headings, from 1. */
   line: number;
-  /** From the headings on. */
+  /** The text from the headings on. */
   text: string;
 }
 
 const DELIMITERS: readonly Delimiter[] = [',', ';', '\t'];
-/** As spreadsheets say it on a line of its own. */
+/** The line by which spreadsheets declare the delimiter. */
 const SAID = /^\s*"?sep=([^"\r\n])"?\s*$/i;
 const TIME_HEADING = /^["\s]*timestamp["\s]*$/i;
-/** In characters. */
+/** Maximum characters of the headings. */
 const MAX_HEADINGS = 262_144;
 
 /**
- * Reads the beginning of a CSV that comes in pieces: passes over empty lines, comments (`#`) and `sep=;`, and tells from
- * the headings whether commas, semicolons or tabs stand between the cells.
+ * Reads the begin of a CSV that arrives in pieces: skips empty lines, comments (`#`) and `sep=;`, and decides by the
+ * headings whether commas, semicolons or tabs separate the cells.
  */
 export class CsvHead {
   readonly #cutter = new RecordCutter(firstEndIn);
@@ -30,7 +30,7 @@ export class CsvHead {
   #line = 1;
   #hasBegun = false;
 
-  /** Null until the headings are there whole. Throws BAD_USER_INPUT for a longer line than a file may have. */
+  /** The begin once the headings are complete; null until then. Throws BAD_USER_INPUT for a line above the maximum. */
   read(piece: string): HeadOfCsv | null {
     let text = this.#hasBegun ? piece : piece.replace(/^\uFEFF/, '');
     this.#hasBegun ||= piece !== '';
@@ -48,7 +48,7 @@ export class CsvHead {
     }
   }
 
-  /** The headings that no line break ends; null: the file has none. */
+  /** Headings without a line break at the end; null: the file has none. */
   end(): HeadOfCsv | null {
     const line = this.#cutter.rest();
     return this.#isBeforeHeadings(line) ? null : this.#headOf(line, line);
@@ -77,7 +77,7 @@ function firstEndIn(piece: string): number[] {
   return end < 0 ? [] : [end];
 }
 
-/** The first by which one of the headings is the time's; else what stands there most often. */
+/** The first delimiter for which one of the headings is the time's; else the most frequent one. */
 function delimiterOf(headings: string): Delimiter {
   const unquoted = headings.replace(/"[^"]*"/g, (text) => text.replace(/[,;\t]/g, ' '));
   const parts = DELIMITERS.map((delimiter) => unquoted.split(delimiter));

@@ -3,15 +3,15 @@ import { CsvEnds } from './csv-ends.ts';
 import { CsvHead, type Delimiter, type HeadOfCsv } from './csv-head.ts';
 import { RecordCutter } from './record-cutter.ts';
 
-/** One record of a CSV file. `quoted`: which cells stood in quotes (an empty one then is an empty text). */
+/** One record of a CSV file. `quoted`: the cells that stood in quotes (an empty one then is an empty text). */
 export interface CsvRecord {
-  /** Of its first line in the file, from 1. */
+  /** Its first line in the file, from 1. */
   line: number;
   cells: string[];
   quoted: boolean[];
 }
 
-/** A longer record is no measurement; also what an unclosed quote can swallow. */
+/** Maximum characters of a record, which also limits the effect of an unclosed quote. */
 const MAX_RECORD = 262_144;
 const MAX_CELLS = 2_000;
 const NAMES = new Map<Delimiter, string>([
@@ -21,8 +21,8 @@ const NAMES = new Map<Delimiter, string>([
 ]);
 
 /**
- * Reads CSV (RFC 4180, also with semicolons or tabs) that comes in pieces, from its headings on; lines end by LF or CRLF.
- * Throws BAD_USER_INPUT for what is none.
+ * Reads CSV (RFC 4180, also with semicolons or tabs) that arrives in pieces, from its headings on; lines end by LF or
+ * CRLF. Throws BAD_USER_INPUT for invalid CSV.
  */
 export class CsvReader {
   readonly #head = new CsvHead();
@@ -31,12 +31,12 @@ export class CsvReader {
   #cutter = new RecordCutter(this.#ends.in);
   #line = 1;
 
-  /** What stands between the cells; null: the headings have not come. */
+  /** The delimiter; null: the headings have not arrived. */
   get delimiter(): Delimiter | null {
     return this.#delimiter;
   }
 
-  /** The records that are complete by now, each read when its turn comes; empty lines are none. */
+  /** Yields the records that are complete by now, each parsed when taken; skips empty lines. */
   *read(piece: string): Generator<CsvRecord> {
     const text = this.#delimiter === null ? this.#begin(this.#head.read(piece)) : piece;
     if (text === null) return;
@@ -45,7 +45,7 @@ export class CsvReader {
     checkCells(this.#ends.cells, this.#line);
   }
 
-  /** The last record, when no line break ends it. */
+  /** Yields the last record, when no line break ends it. */
   *end(): Generator<CsvRecord> {
     if (this.#delimiter === null) {
       const text = this.#begin(this.#head.end());
@@ -85,7 +85,7 @@ export class CsvReader {
 function withQuotes(text: string, line: number, delimiter: Delimiter): CsvRecord {
   const cells: string[] = [];
   const quoted: boolean[] = [];
-  // A delimiter at the very end: one more, empty cell.
+  // A delimiter at the very end begins one more, empty cell.
   for (let at = 0; at <= text.length; at += 1) {
     const isQuoted = text[at] === '"';
     let cell: string;

@@ -1,12 +1,12 @@
 import { RowBytes } from './row-bytes.ts';
 
-/** So many bytes leave at a time. */
+/** Bytes sent at a time. */
 export const PIECE = 65_536;
 
 /** A value as clients see it. */
 export type ExportedValue = number | boolean | string;
 
-/** One of a row of the wide layout, and the place of its field among the columns. */
+/** One value of a row of the wide layout, with the column of its field. */
 export interface Cell {
   readonly column: number;
   readonly value: ExportedValue;
@@ -16,21 +16,24 @@ export interface Cell {
 export interface ExportFormat {
   contentType: string;
   out: RowBytes;
-  /** The first line, if the format has one, in pieces: there may be hundreds of thousands of columns. */
+  /** Writes the first line, if the format has one, in pieces: there may be hundreds of thousands of columns. */
   header(): Generator<Uint8Array>;
-  /** What all rows of this device (and, in the long layout, of this field) begin with; then `longRow` / `wideRow`. */
+  /**
+   * Sets the common begin of all rows of this device (and, in the long layout, of this field); then call `longRow` /
+   * `wideRow`.
+   */
   begin(device: string, field: string | null): void;
   longRow(time: number, value: ExportedValue): void;
-  /** What was measured then, in the order of the columns. */
+  /** Writes the values of one time, in the order of the columns. */
   wideRow(time: number, cells: Iterable<Cell>): void;
 }
 
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$|^$/;
-/** What a spreadsheet would run: OWASP's list. */
+/** Begins of texts that a spreadsheet would run: OWASP's list. */
 const FORMULA = /^[=+\-@\t\r]/;
 const [COMMA, LINE_FEED, QUOTE, BRACE] = [44, 10, 34, 125];
 
-/** CSV as RFC 4180 has it, lines ended by a line feed. An empty text is `""`, nothing measured is nothing. */
+/** CSV as in RFC 4180, with lines ended by a line feed. An empty text is `""`, an absent value an empty cell. */
 export class CsvFormat implements ExportFormat {
   readonly contentType = 'text/csv; charset=utf-8';
   readonly out = new RowBytes();
@@ -95,12 +98,12 @@ export class CsvFormat implements ExportFormat {
   }
 }
 
-/** One JSON object a line, with the same names as CSV's columns. */
+/** One JSON object per line, with the same names as CSV's columns. */
 export class NdjsonFormat implements ExportFormat {
   readonly contentType = 'application/x-ndjson';
   readonly out = new RowBytes();
   readonly #fields: readonly string[];
-  /** Made when they are written: mostly few of all are. */
+  /** Keys of columns, encoded when first written: most columns are not. */
   readonly #keys: Uint8Array[] = [];
   #prefix: Uint8Array = new Uint8Array();
 

@@ -18,7 +18,7 @@ import { PageSize } from './page-size.ts';
 import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat, PIECE } from './export-format.ts';
 import { FilePlaces } from '../../scheduling/file-places.ts';
 
-/** What a file of measurements is to hold (CONTRACT 8). Times in milliseconds, start inclusive, end exclusive. */
+/** The content of a file of measurements (CONTRACT 8). Times in milliseconds, start inclusive, end exclusive. */
 export interface ExportQuery {
   format: 'csv' | 'ndjson';
   layout: 'long' | 'wide';
@@ -26,13 +26,13 @@ export interface ExportQuery {
   fields: string[] | null;
   from: number;
   to: number;
-  /** As in a chart (CONTRACT 7) instead of every value; null: every value. */
+  /** Buckets as in a chart (CONTRACT 7); null: every value. */
   chart: { resolution: string | null; maxPoints: number | null; timeZone: string | null } | null;
   /** Texts that a spreadsheet would take for a formula get a leading apostrophe. */
   spreadsheet: boolean;
 }
 
-/** Which devices: all that the token may READ, narrowed as a list of devices is; null: not narrowed that way. */
+/** The choice of devices: all that the token may READ, narrowed like a list of devices; null: not narrowed that way. */
 interface ExportChoice {
   productId: string | null;
   workspaceId: string | null;
@@ -42,7 +42,7 @@ interface ExportChoice {
   ids: string[] | null;
 }
 
-/** A file: what it is, and its bytes piece by piece. */
+/** A file: its type, and its bytes in pieces. */
 export interface Export {
   contentType: string;
   bytes: AsyncGenerator<Uint8Array>;
@@ -57,33 +57,33 @@ interface ExporterDeps {
   shares: FairScheduler;
 }
 
-/** Values read at once of a field, and of all fields side by side; twice as many are in memory. */
+/** Values per page of a field, and of all fields side by side; twice as many are in memory. */
 const PAGE = 10_000;
 const WIDE_PAGES = 100_000;
 const SMALLEST_PAGE = 1_000;
-/** The same of texts, in characters; one is up to 4,096 long. */
+/** Characters per page, for texts; one is up to 4,096 long. */
 const PAGE_CHARACTERS = 1_000_000;
 const WIDE_CHARACTERS = 4_000_000;
 const DEVICES_PAGE = 200;
-/** Of the event loop. */
+/** Bytes written per ms of the event loop, for their price. */
 const BYTES_PER_MS = 20_000;
-/** Finding a device takes so long, and looking for what one of its fields has, whether it has anything or not. */
+/** Price of finding a device, and of searching one of its fields, also without any values. */
 const DEVICE_MS = 0.1;
 const FIELD_MS = 0.1;
-/** Each name of a field that devices may have is gone through a few times. */
+/** Price of a field's name, which is visited a few times. */
 const NAME_MS = 0.0003;
 
-/** Names of fields in their order, each with its place in that: of a thousand products there are 500,000. */
+/** Names of fields with their positions: a thousand products have up to 500,000. */
 type Places = ReadonlyMap<string, number>;
 
-/** One that is being written. */
+/** The query of a file in progress. */
 interface RunningQuery extends ExportQuery {
   turns: BackgroundTurns;
   /** Throws unless the device may still be read. */
   isAllowed: (device: DeviceInfo) => Promise<void>;
 }
 
-/** Everything out, in constant memory, as CSV or NDJSON (CONTRACT 8). */
+/** Exports measurements as CSV or NDJSON, in constant memory (CONTRACT 8). */
 export class Exporter {
   readonly #deps: ExporterDeps;
   readonly #places = new FilePlaces('exports');
@@ -93,8 +93,8 @@ export class Exporter {
   }
 
   /**
-   * One device's history; BAD_USER_INPUT for a field that its product has not, OVERLOADED when too many are under way.
-   * A file takes its time: its bytes reject when the token is revoked, or may not READ a device any more.
+   * One device's history; BAD_USER_INPUT for a field that its product does not have, OVERLOADED when too many are in
+   * progress. The bytes reject when the token is revoked meanwhile, or may no longer READ a device.
    */
   ofDevice(access: Access, device: DeviceInfo, query: ExportQuery): Export {
     async function* devices(): AsyncGenerator<DeviceInfo> {
@@ -103,16 +103,16 @@ export class Exporter {
     return this.#export(access, query, { devices, known: placesOf(device.product.fields.keys()) });
   }
 
-  /** The devices chosen, in the order of creation; the same errors, and those of the choice. */
+  /** The chosen devices' histories, in the order of creation; with the same errors, and those of the choice. */
   async ofMany(access: Access, choice: ExportChoice, query: ExportQuery): Promise<Export> {
     this.#places.require(access);
     const known = await this.#allFields(access, choice);
-    // Those that it was for when it began: who may read fewer now gets no file that looks whole.
+    // Keep the devices of the start: with fewer rights the file fails instead of looking complete.
     const devices = (turns: Turns): AsyncGenerator<DeviceInfo> => this.#chosen(access, choice, turns);
     return this.#export(access, query, { devices, known });
   }
 
-  /** `known`: identifiers of all fields of the devices, each with its place. */
+  /** `known`: identifiers of all fields of the devices, with their positions. */
   #export(
     access: Access,
     query: ExportQuery,
@@ -153,7 +153,7 @@ export class Exporter {
             ? this.#long(format, device, query)
             : this.#wide(format, device, query, wide);
       for await (const piece of pieces) {
-        // Its rows may have waited for whoever reads the file.
+        // Check again: the rows may have waited for a slow reader.
         await query.isAllowed(device);
         yield piece;
       }
@@ -172,7 +172,7 @@ export class Exporter {
       await turns.next();
       for await (const piece of bytes) {
         await accessNow();
-        // Before it is given out: who reads no further has had it.
+        // Charge before handing out: the reader may stop after this piece.
         turns.spend(piece.length / BYTES_PER_MS);
         yield piece;
         await turns.next();
@@ -182,13 +182,13 @@ export class Exporter {
     }
   }
 
-  /** On the file's account: the token would be one more for whom its own export has to wait. */
+  /** Finds devices on the file's account: charged to the token, they would slow down its own export. */
   async *#chosen(access: Access, choice: ExportChoice, { spend }: Turns): AsyncGenerator<DeviceInfo> {
     const query = { ...choice, orderBy: 'CREATED', descending: false, limit: DEVICES_PAGE } as const;
     let after: DevicePosition | null = null;
     do {
       const { items }: Page<ListedDevice> = await this.#deps.devices.page(access, { ...query, after }, { spend });
-      // Together they are one query.
+      // Ask together, for one query.
       const infos = await Promise.all(items.map(({ device }) => this.#deps.ingestCache.device(device.id)));
       // null: deleted in between.
       for (const info of infos) if (info !== null) yield info;
@@ -196,7 +196,7 @@ export class Exporter {
     } while (after !== null);
   }
 
-  /** A device's series as a chart has them: bounded, so all of one device is in memory at once. */
+  /** Writes a device's series in buckets: they are bounded, so one device is in memory at once. */
   async *#charted(
     format: ExportFormat,
     device: DeviceInfo,
@@ -235,8 +235,8 @@ export class Exporter {
   }
 
   /**
-   * The columns of the device's own fields run side by side; each row is the earliest time that any of them has. All
-   * columns of a file may be those of a thousand products.
+   * Reads the columns of the device's own fields side by side; each row is the earliest time of any of them. The file's
+   * columns may be those of a thousand products.
    */
   async *#wide(
     format: ExportFormat,
@@ -276,8 +276,8 @@ export class Exporter {
   }
 
   /**
-   * One field's values from page to page, the next being read while this one is written; those that do not fit its
-   * present type are left out.
+   * Yields one field's values in pages, reading the next while this one is written, without values that do not fit its
+   * present type.
    */
   async *#pages(
     device: DeviceInfo,
@@ -290,7 +290,7 @@ export class Exporter {
     const size = new PageSize(most, type === 'STRING' || type === 'GEOLOCATION');
     const read = (from: number): Promise<Columns> => {
       const reading = turns.piece(() => this.#deps.store.range({ ...range, ...size.limits, from }));
-      // Whoever stops reading does not wait for it: a failure then is nobody's.
+      // Ignore failures of a page that is no longer awaited.
       reading.catch(() => {});
       return reading;
     };
@@ -304,7 +304,7 @@ export class Exporter {
     }
   }
 
-  /** Every field of the chosen devices' products, each once. */
+  /** Every field of the chosen devices' products, without duplicates. */
   async #allFields(access: Access, choice: ExportChoice): Promise<Places> {
     const products: ProductInfo[] = [];
     for (const id of await this.#deps.devices.productIds(access, choice)) {
@@ -319,7 +319,7 @@ export class Exporter {
   }
 }
 
-/** The devices, each in its turn: those that have nothing give no piece that could be counted. */
+/** Yields devices as scheduled: those without values yield no bytes to charge. */
 async function* eachInTurn(turns: Turns, devices: AsyncGenerator<DeviceInfo>): AsyncGenerator<DeviceInfo> {
   for await (const device of devices) {
     turns.spend(DEVICE_MS + device.product.fields.size * FIELD_MS);

@@ -1,22 +1,22 @@
 import { type CharsetDecoder, charsetOf, decoderOf, Utf8Pieces } from '../text/charsets.ts';
 import { AppError } from '../../errors.ts';
 
-/** As many bytes as a byte order mark has. */
+/** Length of the longest byte order mark. */
 const MARK_BYTES = 3;
 
 /**
- * Reads the bytes of a file as text, in pieces: by its byte order mark, else in the charset that was declared, else UTF-8
- * (or UTF-16, where the first of its characters is ASCII). Bytes that are no character become half of a surrogate pair:
- * no value with it is stored.
+ * Reads the bytes of a file as text, in pieces: by its byte order mark, else in the declared charset, else UTF-8 (or
+ * UTF-16, when its first character is ASCII). Invalid bytes become half of a surrogate pair: no value with it is
+ * stored.
  */
 export class FileText {
   readonly #declared: CharsetDecoder | null;
   readonly #utf8 = new Utf8Pieces();
-  /** Until it is known how to read the file. */
+  /** First bytes, until the charset is known. */
   #begin: Buffer | null = Buffer.alloc(0);
   #decoder: CharsetDecoder | null = null;
 
-  /** Throws INVALID_BODY for a content type whose charset nobody knows. */
+  /** Throws INVALID_BODY for an unknown charset in the content type. */
   constructor(contentType: string | undefined) {
     const charset = charsetOf(contentType);
     this.#declared = charset === null ? null : decoderOf(charset);
@@ -33,7 +33,7 @@ export class FileText {
     return this.#begin.length < MARK_BYTES ? '' : this.#start();
   }
 
-  /** The rest, once all has been read. */
+  /** The rest of the text, at the end of the bytes. */
   end(): string {
     const begin = this.#begin === null ? '' : this.#start();
     return begin + (this.#decoder === null ? this.#utf8.end() : this.#decoder.decode());
@@ -55,7 +55,7 @@ export class FileText {
   }
 }
 
-/** Nothing of what is packed could be read, and its headings would show rubbish. */
+/** Rejects compressed files, whose headings would be rubbish. */
 function checkPacked([a, b, c]: Buffer): void {
   if (a === 0x1f && b === 0x8b)
     throw new AppError('INVALID_BODY', 'The file is packed by gzip: send it with "Content-Encoding: gzip".');
@@ -66,7 +66,7 @@ function checkPacked([a, b, c]: Buffer): void {
     );
 }
 
-/** By a byte order mark, or by the NUL in the first character. */
+/** UTF-16 by a byte order mark, or by the NUL in the first character. */
 function utf16In(a: number | undefined, b: number | undefined): string | null {
   if ((a === 0xff && b === 0xfe) || (a !== undefined && a !== 0 && b === 0)) return 'utf-16le';
   return (a === 0xfe && b === 0xff) || (a === 0 && b !== undefined && b !== 0) ? 'utf-16be' : null;

@@ -1,12 +1,12 @@
 import { NameIndex } from '../text/name-index.ts';
 
-/** What a column or key can be beside a field. */
+/** Roles of a column or key other than a field. */
 export type Role = 'device' | 'timestamp' | 'field' | 'value';
 
-/** In the order in which a message names them. */
+/** Roles in the order in which a message names them. */
 const ROLES: readonly Role[] = ['timestamp', 'device', 'field', 'value'];
 
-/** Other programs' names for the same. */
+/** Names of the roles in other programs. */
 const ALIASES: Record<Role, readonly string[]> = {
   timestamp:
     'time date datetime date_time ts at _time utc epoch unixtime last_changed last_updated start recorded_at received_at created_at measured_at'.split(
@@ -21,7 +21,7 @@ const ALIASES: Record<Role, readonly string[]> = {
 };
 /** Part of a name that may be the time's. */
 const TIME = /time|date/i;
-/** Names that a message lists. */
+/** Maximum names in a message. */
 const MOST_NAMED = 20;
 
 /** The names as they were read, for a message. */
@@ -35,7 +35,7 @@ export function quoted(name: string): string {
   return `"${(name.length > 40 ? `${name.slice(0, 40)}…` : name).toWellFormed()}"`;
 }
 
-/** A sentence that says which of the names seem to be meant for what is missing; '' where none does. */
+/** A sentence with the names that probably stand for the missing roles; '' without any. */
 export function probablyMeant(names: readonly string[]): string {
   const meant = ROLES.map((role) => [role, meantFor(role, names)] as const)
     .filter(([, name]) => name !== null)

@@ -10,23 +10,23 @@ import { asMeant, hintFor, valuesFor } from './meant-values.ts';
 
 /** A line, or one value of it, that was not stored. */
 export interface RefusedLine {
-  /** In the file, from 1. */
+  /** Line in the file, from 1. */
   line: number;
   field: string | null;
   code: Rejection['code'] | 'AMBIGUOUS_DEVICE';
   message: string;
 }
 
-/** The device of a line, or why it has none. */
+/** The device of a line, or the reason that it has none. */
 export type FoundDevice = DeviceInfo | Pick<RefusedLine, 'code' | 'message'>;
 
-/** Refused lines that are listed. */
+/** Maximum rejected lines that are listed. */
 export const MAX_REJECTED = 1_000;
-/** Values, and lines, committed together: enough to be quick, few enough to let others in between. */
+/** Maximum values, and lines, per commit: enough to be quick, few enough to let others in between. */
 const MAX_BATCH = 5_000;
-/** In so many characters at most: texts of one batch may be parts of all of them. */
+/** Maximum characters of a batch's lines, whose texts may keep all of them in memory. */
 const MAX_BATCH_CHARACTERS = 8_000_000;
-/** A file that comes in drops is stored as it comes. */
+/** Maximum age of a batch: a file that arrives slowly is stored as it arrives. */
 const LONGEST_MS = 1_000;
 
 interface ImportBatchDeps {
@@ -35,10 +35,10 @@ interface ImportBatchDeps {
   now: () => number;
 }
 
-/** So many keys make a generation, of which two are remembered. */
+/** Keys per generation, of which two are kept. */
 const MOST_KEYS = 50_000;
 
-/** The keys of the values of a file that were stored last: at least 50,000 of them, so that memory stays bounded. */
+/** The keys of the last stored values of a file, 50,000 of them at least, so that memory stays bounded. */
 export class SeenKeys {
   #young = new Set<string>();
   #old = new Set<string>();
@@ -55,27 +55,27 @@ export class SeenKeys {
   }
 }
 
-/** Lines of a file that are to be committed together, each judged by its device as that was when it was added. */
+/** Lines of a file for one commit, each judged by its device as it was when the line was added. */
 export class ImportBatch {
   readonly lines: ImportLine[] = [];
-  /** The first of them. */
+  /** The first rejected lines. */
   readonly rejected: RefusedLine[] = [];
   stored = 0;
   refused = 0;
   values = 0;
-  /** Values of whose field and moment a later one of the file was stored in their place. */
+  /** Values that were replaced by a later one of the file with the same field and time. */
   replaced = 0;
-  /** In which the lines came, which count even when they are no lines at all. */
+  /** Characters of its lines, whether valid or not. */
   characters = 0;
   readonly #deps: ImportBatchDeps;
   readonly #recent = new Map<number, DeviceBatch>();
   readonly #old = new Map<number, DeviceBatch>();
   readonly #from = performance.now();
   readonly #before: SeenKeys;
-  /** Of the values in it. */
+  /** Keys of its values. */
   readonly keys = new Set<string>();
 
-  /** `before`: of the file until then. */
+  /** `before`: keys of the file up to here. */
   constructor(deps: ImportBatchDeps, before: SeenKeys) {
     this.#deps = deps;
     this.#before = before;
@@ -85,17 +85,17 @@ export class ImportBatch {
     return this.values + this.replaced >= MAX_BATCH || this.lines.length >= MAX_BATCH;
   }
 
-  /** As much as may be kept in memory, or for as long as that. */
+  /** True when it holds its maximum of characters, or has existed for its maximum time. */
   get isLong(): boolean {
     return this.characters >= MAX_BATCH_CHARACTERS || performance.now() - this.#from >= LONGEST_MS;
   }
 
-  /** What is to be stored. */
+  /** The values to store, by device. */
   get devices(): DeviceBatch[] {
     return [...this.#recent.values(), ...this.#old.values()];
   }
 
-  /** What of it lies ahead of the server's clock; null: nothing. */
+  /** The times that lie ahead of the server's clock; null: none. */
   get ahead(): Ahead | null {
     const now = this.#deps.now();
     return aheadOfAll([...this.#recent.values()].map(({ batch }) => aheadOf(batch.timestamps, now)));
@@ -123,7 +123,7 @@ export class ImportBatch {
     if (this.rejected.length < MAX_REJECTED) this.rejected.push({ line, field: shown, code, message });
   }
 
-  /** Returns whether something was refused. */
+  /** Adds the values of a line; true when any was rejected. */
   #addValues(line: ImportLine, device: DeviceInfo, time: number, bounds: TimeBounds): boolean {
     const receivedAt = this.#deps.now();
     const isOld = time < receivedAt - this.#deps.liveWindowMs;

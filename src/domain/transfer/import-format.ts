@@ -5,34 +5,34 @@ import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import type { Role } from './headings.ts';
 import { LineReader } from './line-reader.ts';
 
-/** What one line of a file says: values of one device at one time. `error`: it says nothing that could be read. */
+/** Content of one line: values of one device at one time. `error`: the line cannot be read. */
 export interface ImportLine {
   line: number;
   device: unknown;
   timestamp: unknown;
   /** Field and value; a wide line has several. */
   values: LineValues;
-  /** Of a long line that may be a wide one: what it says as that, for products that have all these fields; else null. */
+  /** Values of a long line if it is a wide one, for products that have all these fields; null: it cannot be. */
   wide: LineValues | null;
-  /** Of a CSV: how it was read; null: the line is JSON. */
+  /** The columns of a CSV; null: the line is JSON. */
   columns: CsvColumns | null;
   error: string | null;
 }
 
 type LineValues = [field: unknown, value: unknown][];
 
-/** Reads a file in pieces, each line when its turn comes; the last call says that there are no more. */
+/** Reads a file in pieces, each line when taken; `end` follows the last piece. */
 interface ImportFormat {
   read(piece: string): Iterable<ImportLine>;
   end(): Iterable<ImportLine>;
 }
 
-/** The two formats that exports have (CONTRACT 8), long and wide told apart by their columns or keys. */
+/** The two formats of exports (CONTRACT 8), long and wide told apart by their columns or keys. */
 export function importFormat(kind: 'csv' | 'ndjson'): ImportFormat {
   return kind === 'csv' ? new CsvImport() : new NdjsonImport();
 }
 
-/** The headings say what the columns are: `device`, `timestamp`, and `field` with `value`, or fields by name. */
+/** CSV with headings: `device`, `timestamp`, and `field` with `value`, or fields by name. */
 class CsvImport implements ImportFormat {
   readonly #reader = new CsvReader();
   #columns: CsvColumns | null = null;
@@ -74,12 +74,12 @@ class CsvImport implements ImportFormat {
   }
 }
 
-/** Names have no blanks around them. */
+/** The cell without surrounding blanks, as for names. */
 function textOf(cell: string | undefined): string | undefined {
   return cell?.trim();
 }
 
-/** Each line by itself: with `field` and `value` it is long, else its other keys are fields. */
+/** NDJSON, each line by itself: with `field` and `value` it is long, else its other keys are fields. */
 class NdjsonImport implements ImportFormat {
   readonly #reader = new LineReader();
 
@@ -122,7 +122,7 @@ function readObject(line: number, text: string): ImportLine {
 
 const ROLES: readonly string[] = ['device', 'timestamp', 'field', 'value'] satisfies Role[];
 
-/** With `device`, `timestamp`, `field` and `value` for keys that are the only ones so called in other capitals. */
+/** Renames keys that differ from `device`, `timestamp`, `field` and `value` in case alone, unless several do. */
 function inSmallLetters(object: Record<string, unknown>): Record<string, unknown> {
   const keys = Object.keys(object);
   if (!keys.some((key) => key.toLowerCase() === 'timestamp')) return object;

@@ -16,17 +16,17 @@ import { FilePlaces } from '../../scheduling/file-places.ts';
 import { type FoundDevice, ImportBatch, MAX_REJECTED, type RefusedLine, SeenKeys } from './import-batch.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
 
-/** What became of a file: lines that were stored whole, lines of which something was refused, values stored. */
+/** Outcome of a file: lines stored whole, lines with any rejection, values stored. */
 interface ImportOutcome {
   lines: number;
   stored: number;
   refused: number;
   values: number;
-  /** Values that a later one of the file, for the same field and moment, was stored in place of. */
+  /** Values that were replaced by a later one of the file with the same field and time. */
   replaced: number;
   /** The first 1,000. */
   rejected: RefusedLine[];
-  /** What of it lies ahead of the server's clock; left out: nothing. */
+  /** The times that lie ahead of the server's clock; left out: none. */
   ahead?: Ahead;
 }
 
@@ -37,25 +37,25 @@ interface ImporterDeps {
   recorder: Recorder;
   store: Pick<MeasurementStore, 'compactSoon'>;
   shares: FairScheduler;
-  /** What is older is told to nobody who follows live values. */
+  /** Age up to which values are published live. */
   liveWindowMs: number;
   maxFutureMs: number;
   now: () => number;
 }
 
 /**
- * What a file takes of the event loop and of the database, in ms: a character (an empty line is one), a value (half of it
- * on the thread that writes), and the look-up of a device at most.
+ * Prices of a file for the event loop and the database, in ms: of a character (an empty line is one), of a value (half
+ * of it on the writing thread), and at most of a device's look-up.
  */
 const CHARACTER_MS = 0.00007;
 const VALUE_MS = 0.005;
 const MOST_LOOK_UP_MS = 3;
-/** So long it works at a time. */
+/** Maximum time of work before yielding. */
 const SLICE_MS = 5;
-/** Devices and fields that change while a batch waits to be stored are looked at again so often. */
+/** Maximum attempts to store a batch whose devices and fields keep changing. */
 const MOST_ATTEMPTS = 10;
 
-/** Brings a file of measurements in, line by line in constant memory; sending it again is harmless (CONTRACT 8). */
+/** Imports a file of measurements, line by line in constant memory; sending it again is harmless (CONTRACT 8). */
 export class Importer {
   readonly #deps: ImporterDeps;
   readonly #places = new FilePlaces('imports');
@@ -65,10 +65,10 @@ export class Importer {
   }
 
   /**
-   * `device` null: each line names its device by serial number or id. Rejects with BAD_USER_INPUT for what is no file of
-   * that kind and with UNAVAILABLE; `stored` so far is in the details. So it does when the token is revoked, or may not
-   * CONFIGURE a device of what is to be committed any more, or `device` is gone: a file takes its time. OVERLOADED when
-   * too many are under way.
+   * Runs an import; `device` null: each line names its device by serial number or id. Rejects with BAD_USER_INPUT for a
+   * file of another kind and with UNAVAILABLE; also when the token is revoked meanwhile, may no longer CONFIGURE a
+   * device of the next commit, or `device` is gone. The details of an error have `stored` so far. OVERLOADED when too
+   * many are in progress.
    */
   async run(
     access: Access,
@@ -87,10 +87,10 @@ export class Importer {
       for await (const piece of text) await run.take(format.read(piece), piece.length);
       await run.take(format.end(), 0);
       await run.commit();
-      // What was brought in is there, whatever becomes of that.
+      // Ignore failures: the values are stored anyway.
       this.#deps.store.compactSoon().catch(() => {});
     } catch (error) {
-      // A look-up fails with the database's own error.
+      // Pass on an unknown error, such as one of a look-up's database.
       const known = asAppError(error);
       if (known === null) throw error;
       const { rejected: _, ...counts } = run.outcome;
@@ -109,11 +109,11 @@ interface Asked {
   access: Access;
   turns: BackgroundTurns;
   device: DeviceInfo | null;
-  /** As it is by then. */
+  /** The present access of the token. */
   accessNow: () => Promise<Access>;
 }
 
-/** One file on its way in. */
+/** One import in progress. */
 class ImportRun {
   readonly outcome: ImportOutcome = {
     lines: 0,
@@ -128,14 +128,14 @@ class ImportRun {
   readonly #turns: BackgroundTurns;
   readonly #device: DeviceInfo | null;
   readonly #accessNow: () => Promise<Access>;
-  /** By the names in this batch, as they were at `#foundAt`. */
+  /** Devices by the names in this batch, as they were at `#foundAt`. */
   readonly #found = new Map<string, FoundDevice>();
   #foundAt: number;
   readonly #seen = new SeenKeys();
   #batch: ImportBatch;
-  /** What was found for it is at least so new. */
+  /** Oldest revision of the devices found for the batch. */
   #batchFrom: number;
-  /** Since it last gave way: what it is taken to have cost, and for how long it worked. */
+  /** Estimated price and measured time of the work since the last yield. */
   #spentMs = 0;
   #tookMs = 0;
 
@@ -149,7 +149,7 @@ class ImportRun {
     this.#batch = new ImportBatch(deps, this.#seen);
   }
 
-  /** `characters`: in which they came, which count even when they are no lines at all. */
+  /** `characters`: of the lines, whether valid or not. */
   async take(lines: Iterable<ImportLine>, characters: number): Promise<void> {
     if (this.#batch.isLong) await this.commit();
     this.#spentMs += characters * CHARACTER_MS;
@@ -183,9 +183,12 @@ class ImportRun {
     return Math.max(this.#spentMs, this.#tookMs) >= SLICE_MS;
   }
 
-  /** SQLite answers look-ups before the event loop turns: thousands of them would hold up everybody. */
+  /**
+   * Charges the work and yields: SQLite answers look-ups before the event loop turns, so thousands of them would block
+   * others.
+   */
   async #giveWay(): Promise<void> {
-    // On a busy machine it all takes longer.
+    // Charge the measured time if it is longer, as on a busy machine.
     this.#turns.spend(Math.max(this.#spentMs, this.#tookMs));
     this.#spentMs = 0;
     this.#tookMs = 0;
@@ -193,7 +196,7 @@ class ImportRun {
     await this.#turns.next();
   }
 
-  /** What was gathered becomes durable, and counts. */
+  /** Commits the batch and counts its lines. */
   async commit(): Promise<void> {
     for (let attempts = 1; !(await this.#store()); attempts += 1) {
       if (attempts === MOST_ATTEMPTS)
@@ -225,7 +228,7 @@ class ImportRun {
     this.#batchFrom = this.#deps.ingestCache.revision;
   }
 
-  /** False, and nothing is stored, when a device or field that it would write to is gone by now. */
+  /** Stores the batch; false, with nothing stored, when a device or field to write to is gone by now. */
   async #store(): Promise<boolean> {
     const { devices } = this.#batch;
     if (devices.length === 0) return true;
@@ -249,12 +252,12 @@ class ImportRun {
       });
       return true;
     };
-    // Who waits for room keeps nobody else from working.
+    // Give up the piece while waiting for room, so that others can work.
     return retryWhileOverloaded(() => this.#turns.piece(store));
   }
 
   async #allThere(devices: readonly DeviceBatch[]): Promise<boolean> {
-    // Together they are few queries.
+    // Ask together, for few queries.
     const present = await Promise.all(devices.map(({ device }) => this.#deps.ingestCache.device(device.id)));
     return devices.every(({ batch }, at) => present[at] != null && stillTakes(present[at], batch));
   }
@@ -294,7 +297,7 @@ class ImportRun {
   }
 }
 
-/** As what it is read: some write serial numbers without quotes. */
+/** The device's name, also when written as a number: some files have serial numbers without quotes. */
 function nameIn({ device }: ImportLine): unknown {
   return typeof device === 'number' ? String(device) : device;
 }
@@ -304,7 +307,7 @@ function unknownDevice(name: string): Pick<RefusedLine, 'code' | 'message'> {
   return { code: 'UNKNOWN_DEVICE', message };
 }
 
-/** For what is kept: a part of a text holds the whole text, a piece of the file, in memory. */
+/** Copies a text to keep: a part of it would keep the whole piece of the file in memory. */
 function flatCopy<T>(kept: T): T {
   return JSON.parse(JSON.stringify(kept)) as T;
 }

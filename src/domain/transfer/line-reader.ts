@@ -9,7 +9,9 @@ interface Line {
 
 const MAX_LINE = 262_144;
 
-/** Lines of a text that comes in pieces; empty ones are left out. Throws BAD_USER_INPUT for one that is too long. */
+/**
+ * Splits a text that arrives in pieces into lines, without empty ones. Throws BAD_USER_INPUT for one that is too long.
+ */
 export class LineReader {
   readonly #cutter = new RecordCutter(lineEndsIn);
   #line = 1;

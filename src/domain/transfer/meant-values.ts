@@ -5,10 +5,10 @@ import type { ImportLine } from './import-format.ts';
 
 /** A decimal comma, as spreadsheets of most of Europe write it. */
 const DECIMAL_COMMA = /^\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*$/;
-/** May have a comma between thousands: `1,234` is two numbers. */
+/** A number that may have a comma between thousands: `1,234` is ambiguous. */
 const THOUSANDS = /^\s*[+-]?[1-9]\d{0,2},\d{3}\s*$/;
 
-/** The values of a line: as a wide one where the product has a field for each column that may as well be of the long layout. */
+/** The values of a line: as a wide one if the product has fields named like the long layout's columns. */
 export function valuesFor(line: ImportLine, { fields }: ProductInfo): ImportLine['values'] {
   if (line.wide === null) return line.values;
   const { columns, wide } = line;
@@ -18,8 +18,8 @@ export function valuesFor(line: ImportLine, { fields }: ProductInfo): ImportLine
 }
 
 /**
- * Field and value as they are plainly meant: a heading in other capitals than the only field that it can be, a decimal
- * comma where commas do not stand between cells.
+ * Field and value as they are plainly meant: a heading that differs in case from the only field it can be, a decimal
+ * comma in files with another delimiter.
  */
 export function asMeant(line: ImportLine, { fields }: ProductInfo, named: unknown, value: unknown): [unknown, unknown] {
   const { columns } = line;
@@ -33,7 +33,7 @@ export function asMeant(line: ImportLine, { fields }: ProductInfo, named: unknow
   return [field, isNumber && !THOUSANDS.test(value) ? value.replace(',', '.') : value];
 }
 
-/** More about a refused value, behind its message. */
+/** A hint about a rejected value, to append to its message. */
 export function hintFor(
   { columns }: ImportLine,
   { fields }: ProductInfo,

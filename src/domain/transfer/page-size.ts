@@ -1,11 +1,11 @@
 import type { Columns } from '../ports/store.ts';
 
-/** Of texts whose lengths are not known yet: a megabyte, if they are as long as may be. */
+/** First page of texts with unknown lengths: a megabyte, if they are of maximum length. */
 const AT_FIRST = 250;
-/** So many times as many as before at most: short texts may be followed by long ones. */
+/** Maximum growth from page to page: short texts may be followed by long ones. */
 const GROWS = 4;
 
-/** How much of a field is read at a time: numbers by their count, texts by their length. */
+/** Size of pages: numbers by their count, texts by their length. */
 export class PageSize {
   readonly #most: number;
   readonly #maxCharacters: number;
@@ -17,12 +17,12 @@ export class PageSize {
     this.#limit = isText ? Math.min(most.limit, AT_FIRST) : most.limit;
   }
 
-  /** Of the next page, as the store wants it. */
+  /** Limits of the next page, as the store takes them. */
   get limits(): { limit: number; maxCharacters: number } {
     return { limit: this.#limit, maxCharacters: this.#maxCharacters };
   }
 
-  /** Whether there is nothing behind the page that was read with these limits; the next is as large as that one says. */
+  /** True when no values follow the page that was read with these limits; otherwise sets the size of the next. */
   isLast({ values }: Columns): boolean {
     let characters = 0;
     for (const value of values) if (typeof value === 'string') characters += value.length;

@@ -1,23 +1,23 @@
-/** So many parts of an unfinished record are kept apart: pieces may be single characters. */
+/** Maximum parts of an unfinished record that are kept apart: pieces may be single characters. */
 const MAX_PARTS = 1_000;
 
-/** Cuts a text that comes in pieces where its records end. However small the pieces, no character is looked at twice. */
+/** Cuts a text that arrives in pieces into records. However small the pieces, no character is visited twice. */
 export class RecordCutter {
   readonly #endsIn: (piece: string) => number[];
   #parts: string[] = [];
   #length = 0;
 
-  /** `endsIn`: where in the next piece the line breaks stand that end a record. */
+  /** `endsIn`: gives the line breaks of the next piece that end a record. */
   constructor(endsIn: (piece: string) => number[]) {
     this.#endsIn = endsIn;
   }
 
-  /** How long the record is that has begun and has not ended. */
+  /** Length of the unfinished record. */
   get unfinished(): number {
     return this.#length;
   }
 
-  /** The records that end in this piece, without the line breaks that end them. */
+  /** Records that end in this piece, without the line breaks that end them. */
   cut(piece: string): string[] {
     const records: string[] = [];
     let at = 0;
@@ -30,7 +30,7 @@ export class RecordCutter {
     return records;
   }
 
-  /** What no line break has ended; from here on it is gone. */
+  /** Takes the unfinished record. */
   rest(): string {
     const text = this.#parts.join('');
     this.#parts = [];
@@ -46,7 +46,7 @@ export class RecordCutter {
   }
 }
 
-/** Where the line breaks stand, each of which ends a record. */
+/** Positions of the line breaks, each of which ends a record. */
 export function lineEndsIn(piece: string): number[] {
   const ends: number[] = [];
   for (let at = piece.indexOf('\n'); at >= 0; at = piece.indexOf('\n', at + 1)) ends.push(at);

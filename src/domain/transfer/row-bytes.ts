@@ -2,13 +2,10 @@ const CAPACITY = 81_920;
 const DAY_MS = 86_400_000;
 const ZERO = 48;
 const [MINUS, DOT, COLON, ZULU] = [45, 46, 58, 90];
-/** Up to here a number with at most three decimals is told by two small whole ones. */
+/** Maximum size of a number with at most three decimals that is written as two small integers. */
 const SMALL = 1e9;
 
-/**
- * The rows of a file as UTF-8, written straight into bytes: as texts put together they took three times as long, most of
- * it for what was thrown away at once.
- */
+/** Writes the rows of a file as UTF-8 straight into bytes, without building texts that would be thrown away at once. */
 export class RowBytes {
   #bytes = Buffer.allocUnsafeSlow(CAPACITY);
   #at = 0;
@@ -19,7 +16,7 @@ export class RowBytes {
     return this.#at;
   }
 
-  /** What was written since the last time. */
+  /** Takes the bytes written since the last time. */
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#at);
     this.#bytes = Buffer.allocUnsafeSlow(CAPACITY);
@@ -58,7 +55,7 @@ export class RowBytes {
     this.#at = at;
   }
 
-  /** Milliseconds since 1970 as `toISOString` writes them; the day's text is kept. */
+  /** Writes milliseconds since 1970 like `toISOString`; keeps the day's text. */
   time(time: number): void {
     const day = Math.floor(time / DAY_MS);
     if (day !== this.#day) {
@@ -83,8 +80,8 @@ export class RowBytes {
   }
 
   /**
-   * As `String` writes it. A number that is its thousandths divided by a thousand is written from them: up to 15 digits
-   * no other decimal is the same number.
+   * Writes a number like `String`. A number that equals its thousandths divided by a thousand is written from those:
+   * within 15 digits no other decimal is the same number.
    */
   number(value: number): void {
     const size = Math.abs(value);
