@@ -2,8 +2,8 @@ import { AppError } from '../errors.ts';
 import type { Admitted, Amount, PoolProduct } from './pool-job.ts';
 
 /**
- * The room for jobs that are open. A workspace may have as much as is free then, and a product as much as its workspace
- * leaves of that: a half and a third of all where nobody else is there, and whoever has little finds room beside any.
+ * Limits open jobs. A workspace may have as much as is free, and a product as much as its workspace leaves of that:
+ * alone a half and a third of all, so that a newcomer always finds room.
  */
 export class AdmissionLimit {
   readonly #most: Amount;
@@ -13,7 +13,7 @@ export class AdmissionLimit {
     this.#most = most;
   }
 
-  /** Throws OVERLOADED. */
+  /** Throws OVERLOADED when the job would pass a limit. */
   enter(product: PoolProduct, inputBytes: number): Admitted {
     refuseMore(product, this.#most, this.#open);
     const admitted = { product, inputBytes, bytes: 0 };
@@ -21,7 +21,7 @@ export class AdmissionLimit {
     return admitted;
   }
 
-  /** It holds so much more. Throws OVERLOADED. */
+  /** Counts more bytes for the job. Throws OVERLOADED when that would pass a limit. */
   grow(admitted: Admitted, bytes: number): void {
     refuseMore(admitted.product, this.#most, this.#open);
     this.#count(admitted, 0, bytes);
@@ -51,5 +51,5 @@ function refuseMore({ workspace, open }: PoolProduct, most: Amount, all: Amount)
   }
 }
 
-/** OVERLOADED, with the advice to try again. */
+/** Error of a full pool, with the advice to try again. */
 export const overloaded = (what: string): AppError => new AppError('OVERLOADED', `${what}; try again later.`);

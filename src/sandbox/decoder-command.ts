@@ -3,14 +3,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { programFile } from '../program-file.ts';
 
-/** Of one process: isolates of products, some 5 MB each. */
+/** Maximum isolates per process, of some 5 MB each. */
 const MAX_ISOLATES = 64;
-/** What they hold together, beside the one that has run last. */
+/** Maximum memory of all isolates of a process but the one that ran last. */
 const MAX_HEAPS_MB = 400;
 
 /**
- * The command that starts `decoder.worker` (or `worker` instead), able to read the code of its own folder, and how names of
- * devices compare, and nothing else.
+ * Command that starts `decoder.worker` (or `worker`), which may read only its own folder, the comparison of device
+ * names and isolated-vm.
  */
 export function decoderCommand(memoryMb: number, worker?: string): { command: string; args: string[] } {
   const own = programFile('sandbox/decoder.worker');

@@ -20,22 +20,22 @@ import { failed, lostResult, readResult, timedOut } from './run-result.ts';
 import { RunStatistics } from './run-statistics.ts';
 import { ServerLoad } from './server-load.ts';
 
-/** How many processes and jobs there may be, and what one run may take (CONTRACT 2, 5). */
+/** Number of processes and jobs, and limits of one run (CONTRACT 2, 5). */
 export interface DecoderPoolOptions extends RosterOptions {
-  /** Jobs that may be open, all workspaces together (see `AdmissionLimit`). 2,000 by default. */
+  /** Maximum open jobs of all workspaces (see `AdmissionLimit`); 2,000 by default. */
   maxWaiting?: number;
   log?: (level: 'info' | 'warn' | 'error', message: string, facts: Record<string, unknown>) => void;
 }
 
 const MAX_WAIT_MS = 10_000;
-/** However often it has to begin again: who sent it has long given up. */
+/** Maximum wait of a job over all its repeats; its sender has given up by then. */
 const MAX_WAIT_IN_ALL_MS = 30_000;
 const TICK_MS = 20;
 const STOP_MS = 5_000;
 
 /**
- * Runs decoders in processes of their own (CONTRACT 5). Starts with its construction. How jobs, products and processes
- * move is told at `PoolJob`, `PoolProduct` and `Place`.
+ * Runs decoders in processes of their own (CONTRACT 5), which start with its construction. `PoolJob`, `PoolProduct` and
+ * `Place` tell how jobs, products and processes move.
  */
 export class DecoderPool implements DecoderEngine {
   readonly #options: DecoderPoolOptions;
@@ -55,7 +55,7 @@ export class DecoderPool implements DecoderEngine {
       room: () => this.#dispatch(),
       result: (job, durationMs, keptMs, text) => {
         this.#queue.settle(job, keptMs, performance.now());
-        // Of what runs alone it is a lie, and would be told again and again.
+        // A job that runs alone cannot have been held up: the answer is a lie, and would be repeated.
         if (text === NOT_BEGUN && !job.isAlone) this.#notBegun(job);
         else this.#answered(job, durationMs, text);
       },
@@ -65,7 +65,7 @@ export class DecoderPool implements DecoderEngine {
     this.#timer.unref();
   }
 
-  /** Calls that wait for a process. */
+  /** Number of calls that wait for a process. */
   get waiting(): number {
     return this.#queue.size;
   }
@@ -112,7 +112,7 @@ export class DecoderPool implements DecoderEngine {
     return { ...failed(error.kind, error.message, 0), error };
   }
 
-  /** Lets what has been accepted finish, for a few seconds at most, then ends the processes. */
+  /** Lets accepted jobs finish, for a few seconds at most, then ends the processes. */
   stop(): Promise<void> {
     return (this.#stopping ??= this.#stop());
   }
@@ -121,7 +121,7 @@ export class DecoderPool implements DecoderEngine {
     const end = performance.now() + STOP_MS;
     while (this.#open > 0 && performance.now() < end) await sleep(TICK_MS);
     clearInterval(this.#timer);
-    // What its processes give back is refused.
+    // Jobs that its processes give back are refused.
     await this.#roster.stop();
     for (const job of this.#queue.takeOlderThan(Infinity)) this.#refuse(job, stoppingError());
   }
@@ -153,7 +153,7 @@ export class DecoderPool implements DecoderEngine {
       job.spentMs += durationMs;
       if (job.wallMs > QUICK_MS) job.source.trust = 0;
       const asked = job.lookedUp !== null && job.round < MAX_ROUNDS ? readAskedIds(text) : null;
-      // Several rounds add up.
+      // Rounds add up.
       if (job.spentMs > this.#options.timeoutMs * 2) this.#finish(job, timedOut(this.#options.timeoutMs, job.spentMs));
       else if (asked !== null) {
         noteRound(job, performance.now());
@@ -169,7 +169,7 @@ export class DecoderPool implements DecoderEngine {
     this.#again(job);
   }
 
-  /** The decoder asked for values that it had not been given: the run is repeated with them. */
+  /** Repeats the run with the values that the decoder asked for. */
   async #nextRound(job: PoolJob, asked: string[]): Promise<void> {
     try {
       const tooMuch = await this.#intake.lookUp(job, asked);
@@ -197,7 +197,7 @@ export class DecoderPool implements DecoderEngine {
     this.#dispatch();
   }
 
-  /** What had begun, or might have, waits again before the others of its product. */
+  /** Queues a job again, before the others of its product. */
   #again(job: PoolJob): void {
     if (this.#roster.isStopping) this.#refuse(job, stoppingError());
     else {
@@ -221,7 +221,7 @@ export class DecoderPool implements DecoderEngine {
 
   #tick(): void {
     const now = performance.now();
-    // When this process was held up, results may lie unread: they come before any verdict.
+    // Late means this process was held up: read waiting results before any verdict.
     if (this.#load.tick(now)) {
       this.#roster.watch(now);
       for (const job of this.#roster.letGo(now).toReversed()) {
@@ -234,11 +234,11 @@ export class DecoderPool implements DecoderEngine {
       this.#refuse(job, overloaded('The call has waited too long for a decoder process'));
     }
     this.#roster.maintain(now);
-    // For those whose time has come without anybody else calling.
+    // For jobs whose time has come.
     this.#dispatch();
   }
 
-  /** Nothing that goes wrong in a callback may end the server. */
+  /** Logs what goes wrong in a callback, so that it does not end the server. */
   #guarded(work: () => void): void {
     try {
       work();
@@ -248,7 +248,7 @@ export class DecoderPool implements DecoderEngine {
   }
 }
 
-/** It had to be ended. */
+/** Whether the run had to be ended. */
 const isOver = ({ error }: DecoderResult): boolean => error?.kind === 'TIMEOUT' || error?.kind === 'OUT_OF_MEMORY';
 
 const stoppingError = (): AppError => new AppError('UNAVAILABLE', 'The server is stopping.');

@@ -7,36 +7,33 @@ import { ProcessKnowledge } from './process-knowledge.ts';
 import { lowerPriority, residentMb } from './process-usage.ts';
 import { RunWatch } from './run-watch.ts';
 
-/** What one process may do. */
+/** Limits of one process. */
 interface ProcessLimits {
   /** Processor time of one run. */
   timeoutMs: number;
   memoryMb: number;
-  /** Jobs under way at once: the next is there when one ends. */
+  /** Maximum jobs under way, so that the next one is there when one ends. */
   window: number;
-  /** As of `nice`. */
+  /** Priority of the process, as of `nice`. */
   priority: number;
-  /** Another program than decoder.worker. */
+  /** Program to run instead of decoder.worker. */
   worker?: string | undefined;
 }
 
-/** Why a process is gone: over a limit, not let run, by a signal from outside, by itself, or for no fault of its jobs. */
+/** Why a process ended: over a limit, starved of processor time, killed from outside, by itself, or given back. */
 type EndReason = 'TIMEOUT' | 'OUT_OF_MEMORY' | 'STARVED' | 'KILLED' | 'ENDED' | 'GIVEN_BACK';
 
-/** A process that is gone. `blame`: the jobs of which one was running; `rest`: those that had not begun. */
+/** A process that ended. `blame`: jobs of which one was running; `rest`: jobs that had not begun. */
 export interface Loss {
   reason: EndReason;
   blame: PoolJob[];
   rest: PoolJob[];
-  /** For how long it had been at what it was doing, in ms. */
+  /** How long it had been at its job, in ms. */
   busyMs: number;
   wasReady: boolean;
 }
 
-/**
- * In ms: the run's time of the processor; by the clock on the wall and of the processor with what compiling took; and by
- * the clock with all that the process made ready for it.
- */
+/** In ms: processor time of the run; wall and processor time with compiling; wall time with all preparation. */
 interface Took {
   durationMs: number;
   wallMs: number;
@@ -46,24 +43,24 @@ interface Took {
 
 interface ProcessEvents {
   ready(): void;
-  /** A job was answered: what it took, and its text. */
+  /** A job was answered with its times and its text. */
   result(job: PoolJob, took: Took, text: string): void;
   gone(loss: Loss): void;
 }
 
 const MAX_BYTES_UNDER_WAY = 4 << 20;
-/** What a process is given is usually done within so long: who comes next stands behind all of it, whoever's it is. */
+/** Maximum usual time of what a process is given, as the next job waits for all of it. */
 const MAX_USUAL_MS = 10;
-/** Fits into the socket of a process that has taken in all before it. */
+/** Maximum bytes per write; fits into the socket of a process that has read all before it. */
 const PIECE_BYTES = 64 << 10;
-/** 1 MiB of characters outside ASCII, or in quotes twice, and the console. */
+/** Maximum result: 1 MiB of escaped characters outside ASCII, and the console. */
 const MAX_RESULT_BYTES = 8 << 20;
-/** A run is repeated so many times at most with what it asked for. */
+/** Maximum rounds per run, each repeated with the values it asked for. */
 export const MAX_ROUNDS = 5;
 const TRUSTED_RUNS = 10;
-/** A run that takes longer has shown that it computes: it was looked at twice. */
+/** Time after which a run is known to compute: it was looked at twice. */
 const HELD_UP_MS = 25;
-/** Without its socket a process ends, but for one that is stopped. */
+/** Maximum time to end after its socket closed; only a stopped process takes longer. */
 const MAX_END_MS = 1_000;
 const OUTSIDE_SIGNALS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']);
 
@@ -73,27 +70,24 @@ export class DecoderProcess {
   readonly #socket: Socket;
   readonly #limits: ProcessLimits;
   readonly #events: ProcessEvents;
-  /**
-   * In the order in which they were sent, and are answered. No `Map`: what is put in and taken out thousands of times a
-   * second leaves tables behind that keep finished calls alive until the next full collection.
-   */
+  /** In the order sent. No `Map`: its tables would keep finished calls alive until the next full collection. */
   #underWay: PoolJob[] = [];
   #bytes = 0;
-  /** What they usually take together. */
+  /** Usual time of those jobs together. */
   #usualMs = 0;
-  /** Jobs so far, and how many of them have left altogether: a megabyte takes many turns of the event loop. */
+  /** Jobs sent, and jobs that have left this process completely: long ones take many turns of the event loop. */
   #sent = 0;
   #delivered = 0;
-  /** The newest job under way may be a long one: nothing is sent after it that would have to wait for it. */
+  /** No job is sent after the newest one, which may be long. */
   #closed = false;
-  /** Frames, each with how many jobs have left altogether when it has. */
+  /** Frames to write, each with the number of jobs that have left after it. */
   #outgoing: { frame: Buffer; jobs: number }[] = [];
   #isWriting = false;
   readonly #knowledge = new ProcessKnowledge();
   readonly #watch: RunWatch;
   #killed: EndReason | null = null;
   #gone = false;
-  /** It may be at a job that it was let off: whose fault its end is cannot be known. */
+  /** It may be running a job that was given back, so its end cannot be blamed on one. */
   #isSpoilt = false;
   #retiring = false;
   readonly #done: Promise<void>;
@@ -104,23 +98,23 @@ export class DecoderProcess {
     this.#limits = limits;
     this.#events = events;
     const { command, args } = decoderCommand(limits.memoryMb, limits.worker);
-    // No variable of the server's environment gets in; local time is UTC on every machine.
+    // The server's environment stays out; local time is UTC on every machine.
     const child = spawn(command, args, { env: { TZ: 'UTC' }, stdio: ['ignore', 'ignore', 'ignore', 'pipe'], cwd: '/' });
     this.#child = child;
     this.#watch = new RunWatch(child.pid, limits);
-    // Where the machine has no file left for it, it has none, and ends with an error.
+    // Out of file descriptors, the child has no socket and ends with an error.
     this.#socket = ((child.stdio as ChildProcess['stdio'] | undefined)?.[3] as Socket | undefined) ?? new Socket();
     const reader = new FrameReader(MAX_RESULT_BYTES);
     this.#socket.on('data', (chunk: Buffer) => {
       try {
         reader.push(chunk, (frame) => this.#take(frame));
       } catch {
-        // Frames that are none: whatever writes them is not our code any more.
+        // Invalid frames: something other than our code writes them.
         this.kill('ENDED');
       }
     });
     this.#socket.on('error', () => {
-      // What was not read yet of one that is killed from outside is an error here, before its end is heard of.
+      // After an outside kill unread data is an error here, before the exit is reported.
       this.#retiring = true;
       this.#end();
     });
@@ -129,18 +123,18 @@ export class DecoderProcess {
         this.#lost();
         resolve();
       };
-      // The crashes of V8 itself are SIGABRT, SIGTRAP and their kin.
+      // Crashes of V8 itself are SIGABRT, SIGTRAP and the like.
       child.on('exit', (_code, signal) => {
         if (signal !== null && OUTSIDE_SIGNALS.has(signal)) this.#killed ??= 'KILLED';
       });
-      // `close` comes after the last result has been read, `exit` may come before.
+      // `exit` may come before the last result was read, `close` comes after.
       child.on('close', end);
       child.on('error', end);
     });
     if (limits.priority > 0) this.standBack(limits.priority);
   }
 
-  /** From now on others come first (as of `nice`): there is no way back. */
+  /** Lowers the priority of the process (as of `nice`), for good. */
   standBack(priority: number): void {
     lowerPriority(this.#child.pid, priority);
   }
@@ -149,23 +143,23 @@ export class DecoderProcess {
     return this.#underWay.length;
   }
 
-  /** For how long it has been at what it is doing, in ms. */
+  /** Time it has been at its current work, in ms. */
   busyMs(now: number): number {
     return this.#canRun ? now - this.#watch.since : 0;
   }
 
-  /** For how long it has had nothing to do, in ms. */
+  /** Time it has had no work, in ms. */
   idleMs(now: number): number {
     return this.#underWay.length === 0 ? now - this.#watch.since : 0;
   }
 
-  /** The run it is at; null: none, or it cannot be known. */
+  /** Job that is running; null: none, or unknown. */
   get runningJob(): PoolJob | null {
     const [first] = this.#underWay;
     return first !== undefined && (this.#underWay.length === 1 || first.isAlone) ? first : null;
   }
 
-  /** Others stand behind a run that goes on for long, whichever of them it is. */
+  /** Whether jobs of other workspaces wait here behind a run that takes long. */
   holdsUp(now: number): boolean {
     const [first] = this.#underWay;
     const isShared = this.#killed === null && this.runningJob === null && this.#watch.isComputing && this.#canRun;
@@ -174,8 +168,8 @@ export class DecoderProcess {
   }
 
   /**
-   * Lets go of those that are of other workspaces than the first, to begin again elsewhere, and alone: it may be one of
-   * them that goes on here. What is still answered of them is nothing to anybody, and the process ends after the others.
+   * Gives back the jobs of other workspaces than the first job's, to run elsewhere and alone: the long one may be among
+   * them. Later answers to them are ignored, and the process ends after the rest.
    */
   letGo(costMs: number): PoolJob[] {
     const { workspace } = this.#underWay[0]!.product;
@@ -205,7 +199,7 @@ export class DecoderProcess {
     );
   }
 
-  /** Hands over a job; what is sent within one turn of the event loop leaves together, at its end. */
+  /** Sends a job; all that is sent within one turn of the event loop is written together at its end. */
   send(job: PoolJob): void {
     if (this.#underWay.length === 0) this.#watch.begin(performance.now());
     this.#underWay.push(job);
@@ -232,7 +226,7 @@ export class DecoderProcess {
     this.#queue(encodeFrame(FRAME.RUN, numbers, job.job.input, lookedUp), this.#sent);
   }
 
-  /** Kills the process when the running job is over its limits; to be called every few milliseconds. */
+  /** Kills the process if the running job is over its limits; call it every few milliseconds. */
   watch(now: number): void {
     if (this.#killed !== null || this.#gone) return;
     const isIdle = this.isReady && this.#underWay.length === 0;
@@ -241,23 +235,23 @@ export class DecoderProcess {
     if (verdict !== null) this.kill(verdict);
   }
 
-  /** It has work, and all of the oldest has left; what it was let off was not the newest, so that cannot be counted then. */
+  /** Whether the oldest job can run, as all of it has left. Unknown after jobs were given back. */
   get #canRun(): boolean {
     return this.#isSpoilt || this.#delivered > this.#sent - this.#underWay.length;
   }
 
-  /** Resident memory in MB; 0 where that cannot be known. */
+  /** Resident memory in MB; 0 if unknown. */
   rssMb(): number {
     return residentMb(this.#child.pid);
   }
 
-  /** `GIVEN_BACK` blames no job: a run has no effects, so it can begin again elsewhere. */
+  /** Kills the process. `GIVEN_BACK` blames no job: a run has no effects, so it can begin again elsewhere. */
   kill(reason: EndReason): void {
     this.#killed ??= reason;
     this.#child.kill('SIGKILL');
   }
 
-  /** Whether it has jobs of the product that do not come back by themselves, as those of a source do that was long. */
+  /** Whether it has jobs of the product from other sources, which would not come back by themselves. */
   carriesOthers({ product, source }: PoolJob): boolean {
     return this.#underWay.some((job) => job.product === product && job.source !== source);
   }
@@ -282,7 +276,7 @@ export class DecoderProcess {
     setImmediate(() => this.#write());
   }
 
-  /** Piece by piece: behind a job that can run already, what is still on the way must not hide that it has left. */
+  /** Writes piece by piece, so that a job whose frames have all left is known to be able to run. */
   #write(): void {
     let bytes = 0;
     const end = this.#outgoing.findIndex(({ frame }, i) => (bytes += frame.length) > PIECE_BYTES && i > 0);
@@ -296,7 +290,7 @@ export class DecoderProcess {
     });
   }
 
-  /** So many jobs have left by now. */
+  /** Notes that this many jobs have left. */
   #left(sent: number): void {
     const couldRun = this.#canRun;
     this.#delivered = sent;
@@ -310,7 +304,7 @@ export class DecoderProcess {
       return;
     }
     if (frame[0] !== FRAME.RESULT) return;
-    // All of it first: a frame that is too short throws, and the job must then be among those that were lost.
+    // Reads all numbers first: a short frame throws, and its job must then count as lost.
     const id = frame.readUInt32LE(1);
     const took = {
       durationMs: frame.readUInt32LE(5) / 1000,
@@ -340,7 +334,7 @@ export class DecoderProcess {
     const busyMs = this.busyMs(performance.now());
     const jobs = this.#underWay;
     this.#underWay = [];
-    // The oldest may have ended with its result not written yet; jobs that run alone write around themselves.
+    // The oldest job may have ended without its result being written; jobs that run alone have no such doubt.
     const reason = this.#isSpoilt ? 'GIVEN_BACK' : (this.#killed ?? 'ENDED');
     let count = reason === 'GIVEN_BACK' ? 0 : Math.min(1, jobs.length);
     if (count === 1 && !jobs[0]!.isAlone) while (count < jobs.length && !jobs[count]!.isAlone) count += 1;

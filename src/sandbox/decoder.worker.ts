@@ -1,7 +1,6 @@
 /**
- * The decoder process: reads frames, runs users' code in isolates, writes results; nothing else is in it. The only
- * importer of isolated-vm. Reading and writing block: there is nothing to do between two jobs, and a blocking pipe is the
- * fastest way there and back. Started by `DecoderProcess`.
+ * The decoder process: reads frames, runs users' code in isolates, writes results. Started by `DecoderProcess`; the
+ * only importer of isolated-vm. Reads and writes block, which is fastest, as there is nothing to do between two jobs.
  */
 import { readSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,30 +10,30 @@ import { ThreadClock } from './thread-clock.ts';
 import { compileError, failureText, ProductIsolate, toldBy } from './product-isolate.ts';
 
 const SOCKET = 3;
-// A stop that is sent to the whole process group is the server's to carry out: this process ends with its socket.
+// Signals to the process group are handled by the server; this process ends with its socket.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 const memoryMb = Number(process.argv[2]);
 const maxIsolates = Number(process.argv[3]);
 const maxHeapBytes = Number(process.argv[4]) * 1_048_576;
-// By its real path: this process may not read a linked `node_modules` on the way there.
+// Loaded by its real path, as this process may not read a linked `node_modules`.
 const ivm = createRequire(import.meta.url)(process.argv[5] as string) as typeof isolatedVm;
 /**
- * Results wait for company no longer than this, so that the pool knows which job is running, and the server judges and
- * stores the first ones while the next ones run: at 1 ms a webhook takes 8 % fewer calls (measured in turns).
+ * Maximum time that results wait to be written together, so that the pool knows which job runs and the server handles
+ * the first results meanwhile.
  */
 const MAX_HOLD_MS = 0.3;
 
 const sources = new Map<number, string>();
 const serials = new Map<number, string>();
-/** Those of which a run was long that the pool took for quick: what else it has sent of them goes back, and then comes alone. */
+/** Sources that had a long run while the pool took them for quick: their other jobs go back and then come alone. */
 const distrusted = new Set<number>();
-/** Those used last at the end. */
+/** Isolates by product, the last used one at the end. */
 const isolates = new Map<number, { isolate: ProductIsolate; workspaceNo: number }>();
 const results: Buffer[] = [];
-/** Whose run the newest of them is of. */
+/** Product of the newest result. */
 let newestProductNo = -1;
 let lastFlush = performance.now();
-/** When there was the first of what is at hand, or the result before it. */
+/** Start of the current job: when its frames came, or the result before it. */
 let begun = lastFlush;
 
 const clock = new ThreadClock();
@@ -42,7 +41,7 @@ const NOTHING = { wallMs: 0, usedMs: 0 };
 
 const toUs = (ms: number): number => Math.round(ms * 1000);
 
-/** What `work` gives, and what it took by the clock on the wall and of the processor. */
+/** Runs `work`; returns its value with its wall time and processor time. */
 function timed<T>(work: () => T): { value: T; took: typeof NOTHING } {
   const started = performance.now();
   clock.begin(started);
@@ -51,7 +50,7 @@ function timed<T>(work: () => T): { value: T; took: typeof NOTHING } {
   return { value, took: { wallMs, usedMs: clock.usedMs(wallMs) } };
 }
 
-/** What has kept this process since then counts as the job's: also the frames that came before it, and what was opened. */
+/** Answers a job and charges all time since `begun` to it, such as reading frames and opening its isolate. */
 function answer(jobId: number, text: string, durationMs = 0, took = NOTHING): void {
   const now = performance.now();
   const { wallMs, usedMs } = took;
@@ -91,8 +90,8 @@ function isolateOf(productNo: number, workspaceNo: number): ProductIsolate {
 }
 
 /**
- * When there are too many, or when they hold too much beside the one at hand, the oldest of the workspace with most of
- * them goes: many products of one make room among themselves.
+ * Disposes of isolates while there are too many or they hold too much: the oldest of the workspace with most of them,
+ * so that many products of one workspace displace only each other.
  */
 function makeRoom(atHand: ProductIsolate): void {
   let bytes = -atHand.heldBytes;
@@ -122,7 +121,7 @@ function run(frame: Buffer): void {
   const input = frame.toString('utf8', 29, inputEnd);
   const lookedUp = inputEnd === frame.length ? '' : frame.toString('utf8', inputEnd);
   const alone = (flags & RUN_FLAG.ALONE) !== 0;
-  // What has ended waits for no other product's run: nobody knows how long that goes on.
+  // Results do not wait for another product's run, which may be long.
   if (results.length > 0 && (alone || productNo !== newestProductNo)) flush();
   newestProductNo = productNo;
   if (alone) distrusted.delete(sourceNo);
@@ -133,7 +132,7 @@ function run(frame: Buffer): void {
   const entryPoint = ENTRY_POINTS[flags >> RUN_FLAG.ENTRY_SHIFT]!;
   const lastRound = (flags & RUN_FLAG.LAST_ROUND) !== 0;
   const source = sources.get(sourceNo)!;
-  // With what it takes to open its isolate and to compile it: who has that done each time keeps the process for as long.
+  // Includes opening the isolate and compiling, which keep the process as well.
   const { value, took } = timed(() => {
     const isolate = isolateOf(productNo, workspaceNo);
     return { isolate, ...isolate.run(sourceNo, source, entryPoint, input, lookedUp, lastRound, timeout) };
@@ -178,7 +177,7 @@ function take(frame: Buffer): void {
       try {
         run(frame);
       } catch (error) {
-        // Opening an isolate failed: the job is told, the process lives on.
+        // Opening an isolate failed: answer the job and go on.
         const message = `The decoder could not be started: ${toldBy(error).message}`;
         answer(frame.readUInt32LE(1), failureText('OUT_OF_MEMORY', message));
       }
@@ -205,11 +204,11 @@ function turn(): void {
   lastFlush = begun = performance.now();
   reader.push(chunk.subarray(0, size), take);
   flush();
-  // The event loop gets its turn: isolated-vm frees disposed isolates there.
+  // isolated-vm frees disposed isolates in turns of the event loop.
   setImmediate(turn);
 }
 
-// The first isolate is the slowest; it should not be a user's.
+// The first isolate is the slowest, so no user's run should be in it.
 new ProductIsolate(ivm, memoryMb).dispose();
 writeAll(encodeFrame(FRAME.READY, [], ''));
 turn();

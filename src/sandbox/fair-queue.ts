@@ -3,24 +3,23 @@ import type { Lane, Line, PoolJob, PoolProduct, PoolWorkspace, WaitingLanes } fr
 import { charge, enter, goOn, inTurn } from './turns.ts';
 import { lanesOf, leaveLane } from './waiting-lanes.ts';
 
-/** In the order in which they are served. */
+/** Lanes in the order in which they are served. */
 export const LANES = ['fast', 'slow', 'barred'] as const;
 
-/** So many jobs that are gone are cut off a line. */
+/** Maximum taken jobs at the head of a line before they are cut off. */
 const CUT = 1_000;
-/** Who had a job within this time is there. */
+/** Time after its last job for which a workspace counts as active. */
 const THERE_MS = 10_000;
 
 /**
- * Jobs that wait, in one line per product. Workspaces take turns by the time for which they keep a process, and so do the
- * products of each in its turns: neither many jobs nor many products buy a larger share, nor does who sends the next job
- * only when one has ended.
+ * Waiting jobs, in one line per product. Workspaces take turns by the time they keep a process, and so do the products
+ * of each: neither many jobs nor many products buy a larger share.
  */
 export class FairQueue {
-  /** Those for which jobs wait. */
+  /** Workspaces with waiting jobs. */
   #turns: PoolWorkspace[] = [];
   #size = 0;
-  /** The two that came last. */
+  /** The two workspaces whose jobs came last. */
   #newest: PoolWorkspace | null = null;
   #before: PoolWorkspace | null = null;
 
@@ -40,7 +39,7 @@ export class FairQueue {
     this.#newest = workspace;
   }
 
-  /** Before the other jobs of its product. */
+  /** Puts the job before the others of its product. */
   pushFirst(job: PoolJob, now: number): void {
     const line = this.#open(job.product, now);
     if (line.head > 0) line.jobs[--line.head] = job;
@@ -49,7 +48,7 @@ export class FairQueue {
     this.#size += 1;
   }
 
-  /** The job whose turn it is in a lane, suspects first; products that are held are passed over. */
+  /** Takes the next job of a lane, suspects first; passes over products that are held. */
   next(lane: Lane, now: number): PoolJob | undefined {
     const product = this.#inTurn(lane, now);
     if (product === undefined) return undefined;
@@ -63,13 +62,13 @@ export class FairQueue {
     return job;
   }
 
-  /** What `next` gave has kept a process for so long, and is done with it: until then the turns knew only what is usual. */
+  /** Charges what a job from `next` really kept its process, instead of the usual time. */
   settle(job: PoolJob, keptMs: number, now: number): void {
     chargeBoth(job, keptMs - job.chargedMs, now);
     job.chargedMs = 0;
   }
 
-  /** What `next` would give, left where it is. */
+  /** The job that `next` would take. */
   peek(lane: Lane, now: number): PoolJob | undefined {
     const product = this.#inTurn(lane, now);
     return product && firstOf(product);
@@ -126,7 +125,7 @@ export class FairQueue {
   #take(product: PoolProduct): PoolJob {
     const { line } = product;
     const job = line.jobs[line.head]!;
-    // What waits behind it must not keep it, and the body of its call, in memory.
+    // Frees the job and its body while others still wait behind it.
     line.jobs[line.head] = undefined;
     line.head += 1;
     if (line.head === line.jobs.length || line.head > CUT) {
@@ -140,7 +139,7 @@ export class FairQueue {
   }
 }
 
-/** How many of the product's jobs wait. */
+/** Number of the product's waiting jobs. */
 export function waitingOf({ line }: PoolProduct): number {
   return line.jobs.length - line.head;
 }

@@ -1,38 +1,41 @@
 /**
- * What travels between the pool and a decoder process: frames of a 32-bit length (of all that follows), a type byte, and
- * a body of 32-bit numbers and UTF-8 text. Both directions share one socket.
+ * Frames between the pool and a decoder process: a 32-bit length (of all that follows), a type byte, and a body of
+ * 32-bit numbers and UTF-8 text. Both directions share one socket.
  */
 export const FRAME = {
-  /** To the process: sourceNo, text. */
+  /** Sent to the process: sourceNo, text. */
   SOURCE: 1,
-  /** To the process: sourceNo. */
+  /** Sent to the process: sourceNo. */
   DROP_SOURCE: 2,
-  /** To the process: productNo; JSON text of serial number → device id, empty to forget it. */
+  /** Sent to the process: productNo; JSON text of serial number → device id, empty to forget it. */
   SERIALS: 3,
-  /** To the process: jobId, productNo, workspaceNo, sourceNo, timeout in ms, flags, bytes of the input; input, last values. */
+  /**
+   * Sent to the process: jobId, productNo, workspaceNo, sourceNo, timeout in ms, flags, bytes of the input; input, last
+   * values.
+   */
   RUN: 4,
-  /** To the process: jobId, text. */
+  /** Sent to the process: jobId, text. */
   CHECK: 5,
-  /** From the process. */
+  /** Sent by the process when it has started. */
   READY: 6,
   /**
-   * From the process: jobId; in µs the run's processor time, its wall time and processor time with all that compiling
-   * took, and wall time with all before it; text (`realm/run-decoder.ts`).
+   * Sent by the process: jobId; in µs the run's processor time, its wall time and processor time with compiling, and
+   * its wall time with all before it; text (`realm/run-decoder.ts`).
    */
   RESULT: 7,
 } as const;
 
-/** The text of a result that is none: the run has not begun, since one of its source was longer than quick ones are. */
+/** Result text of a run that has not begun, because another run of its source was long. */
 export const NOT_BEGUN = 'B';
-/** In ms: a run longer than this is not that of a quick source. */
+/** Maximum run time of a quick source, in ms. */
 export const QUICK_MS = 5;
 
-/** `ALONE`: results are written before and after this run, so that the pool knows exactly when it is the one running. */
+/** `ALONE`: results are written before and after this run, so that the pool knows when it runs. */
 export const RUN_FLAG = { LAST_ROUND: 1, ALONE: 2, ENTRY_SHIFT: 4 } as const;
-/** The entry points by their number in a frame's flags. */
+/** Entry points by their number in a frame's flags. */
 export const ENTRY_POINTS = ['webhook', 'lorawan', 'particle', 'event'] as const;
 
-/** One frame as bytes. */
+/** Encodes a frame. */
 export function encodeFrame(type: number, numbers: readonly number[], text: string, second = ''): Buffer {
   const firstBytes = Buffer.byteLength(text);
   const secondBytes = second === '' ? 0 : Buffer.byteLength(second);
@@ -47,7 +50,7 @@ export function encodeFrame(type: number, numbers: readonly number[], text: stri
   return frame;
 }
 
-/** The beginning of a frame whose text follows in pieces of so many bytes together. */
+/** Encodes the head of a frame whose text of `textBytes` follows in pieces. */
 export function frameHead(type: number, numbers: readonly number[], textBytes: number): Buffer {
   const head = encodeFrame(type, numbers, '');
   head.writeUInt32LE(head.length - 4 + textBytes, 0);
@@ -60,7 +63,7 @@ export class FrameReader {
   /** Pieces of the frame that is not whole yet, copied, since the sender may reuse the memory of a chunk. */
   #pieces: Buffer[] = [];
   #held = 0;
-  /** Bytes that the next frame needs before it is worth a look. */
+  /** Bytes needed before the next frame is complete. */
   #needed = 4;
 
   constructor(maxBytes: number) {

@@ -8,7 +8,7 @@ import type { Admitted, PoolJob, PoolSource } from './pool-job.ts';
 import { SerialsCache, type SerialsText } from './serials-cache.ts';
 import { countLines, readTraits } from './source-traits.ts';
 
-/** How a job ends. */
+/** Functions that settle a job. */
 export type Settle = Pick<PoolJob, 'resolve' | 'reject'>;
 
 interface Prepared {
@@ -17,14 +17,14 @@ interface Prepared {
 }
 
 const MAX_SOURCE_BYTES = 262_144;
-/** In characters. */
+/** Maximum kept source text, in characters. */
 const KEPT_SOURCES = 32_000_000;
-/** Of memory, all together. */
+/** Maximum memory of all open jobs. */
 const MAX_HELD_BYTES = 192 << 20;
-/** Begins the name of who asks for checks of the syntax. */
+/** Prefix of the product id under which syntax checks are queued. */
 const CHECKS = '\0checks:';
 
-/** Makes the pool's jobs of what the domain asks for, and says which may not wait. */
+/** Makes the pool's jobs, and refuses those that would pass a limit. */
 export class JobAdmission {
   readonly #room: AdmissionLimit;
   readonly #penalties = new Penalties();
@@ -36,23 +36,23 @@ export class JobAdmission {
     this.#room = new AdmissionLimit({ jobs: maxOpen, bytes: MAX_HELD_BYTES });
   }
 
-  /** Finds room for a run. Throws OVERLOADED. */
+  /** Admits a run. Throws OVERLOADED. */
   admit({ productId, workspaceId, input }: DecoderJob): Admitted {
     return this.#room.enter(this.#penalties.of(productId, workspaceId), Buffer.byteLength(input));
   }
 
-  /** Finds room for a check of the syntax, which takes turns as a product of its workspace would, those of each token. Throws OVERLOADED. */
+  /** Admits a syntax check, which takes turns like a product of its workspace, one per token. Throws OVERLOADED. */
   admitCheck(source: string, workspaceId: string, tokenId: string): Admitted {
     const checks = this.#penalties.of(`${CHECKS}${workspaceId} ${tokenId}`, workspaceId);
     return this.#room.enter(checks, Buffer.byteLength(source));
   }
 
-  /** It is settled. */
+  /** Releases the room of a settled job. */
   leave(admitted: Admitted): void {
     this.#room.leave(admitted);
   }
 
-  /** CONTRACT 5: 256 KiB. */
+  /** Failure of a source over 256 KiB (CONTRACT 5), else null. */
   sizeFailure(source: string): DecoderFailure | null {
     const bytes = Buffer.byteLength(source);
     if (bytes <= MAX_SOURCE_BYTES) return null;
@@ -64,7 +64,10 @@ export class JobAdmission {
     return this.#sourceOf(source).traits.usesLookups;
   }
 
-  /** What a run needs that can touch look-ups, or which limit it would pass. Rejects with UNAVAILABLE or OVERLOADED. */
+  /**
+   * Looks up what the run may need at once, or returns the failure of a passed limit. Rejects with UNAVAILABLE or
+   * OVERLOADED.
+   */
   async prepare(job: DecoderJob, admitted: Admitted): Promise<Prepared | DecoderFailure> {
     const serials = await this.#reading(this.#serials.of(job.productId, job.serials));
     const lookedUp = new LookedUp(job.senderId, (bytes) => this.#room.grow(admitted, bytes));
@@ -74,7 +77,10 @@ export class JobAdmission {
     return { kind: 'OUT_OF_MEMORY', message: tooMuch, line: null, column: null };
   }
 
-  /** Looks up what a run asked for, for its next round; what is wrong when that is too much. Rejects as `prepare` does. */
+  /**
+   * Looks up values for the next round of a run; resolves with the message of a passed limit, or null. Rejects as
+   * `prepare` does.
+   */
   lookUp(poolJob: PoolJob, asked: string[]): Promise<string | null> {
     poolJob.round += 1;
     return this.#reading(poolJob.lookedUp!.add(asked, poolJob.job!.lookUp));
@@ -84,7 +90,7 @@ export class JobAdmission {
     return this.#jobOf(job.source, job, admitted, prepared, settle);
   }
 
-  /** Compiles only. */
+  /** A job that only compiles. */
   checkOf(source: string, admitted: Admitted, settle: Settle): PoolJob {
     return this.#jobOf(source, null, admitted, null, settle);
   }
@@ -133,7 +139,7 @@ export class JobAdmission {
     return source;
   }
 
-  /** Fits 32 bits for as long as any job can wait. */
+  /** Next number; unique in 32 bits for as long as any job can wait. */
   #nextNumber(): number {
     this.#numbers = (this.#numbers + 1) >>> 0;
     return this.#numbers;

@@ -4,7 +4,7 @@ import { readJson } from './untrusted-json.ts';
 const MAX_DEVICES = 1_000;
 const MAX_ID_LENGTH = 200;
 
-/** What one run has looked up of its product's devices so far: 1,000 devices and 4 MiB of JSON text at most. */
+/** Values that one run has looked up so far: at most 1,000 devices and 4 MiB of JSON text. */
 export class LookedUp {
   #senderId: string | null;
   #ids = new Set<string>();
@@ -12,7 +12,7 @@ export class LookedUp {
   #bytes = 0;
   readonly #grow: (bytes: number) => void;
 
-  /** `senderId`: the device whose values are shown without its id, too. `grow`: it holds so much more; may throw. */
+  /** `senderId`: device whose values are also shown without its id. `grow`: counts more bytes, and may throw. */
   constructor(senderId: string | null, grow: (bytes: number) => void) {
     this.#senderId = senderId;
     this.#grow = grow;
@@ -27,7 +27,7 @@ export class LookedUp {
     return this.#parts.length === 0 ? '' : `[${JSON.stringify(this.#senderId)},{${this.#parts.join(',')}}]`;
   }
 
-  /** Looks up what a run asked for. The sentence that says which limit it has passed, null when all is there. */
+  /** Looks up the values of these devices. Returns the sentence that names a passed limit, or null. */
   async add(ids: readonly string[], lookUp: DecoderJob['lookUp']): Promise<string | null> {
     const wanted = [...new Set(ids)].filter((id) => !this.#ids.has(id));
     if (this.#ids.size + wanted.length > MAX_DEVICES) {
@@ -35,7 +35,7 @@ export class LookedUp {
     }
     for await (const [id, text] of lookUp(wanted)) {
       this.#add(id, text);
-      // Nothing more is read then.
+      // Ends the loop, so nothing more is read.
       if (this.#bytes > MAX_LOOKED_UP_BYTES)
         return `The values that the decoder asked for have more than ${MAX_LOOKED_UP_BYTES >> 20} MiB.`;
     }
@@ -53,7 +53,7 @@ export class LookedUp {
   }
 }
 
-/** The device ids in the text of a run that asks for more (`M`, see `realm/run-decoder.ts`); null when it is no such text. */
+/** The device ids in a run's text that asks for more (`M`, see `realm/run-decoder.ts`); null for any other text. */
 export function readAskedIds(text: string): string[] | null {
   const ids = text[0] === 'M' ? readJson(text.slice(1)) : undefined;
   if (!Array.isArray(ids) || ids.length === 0 || ids.length > MAX_DEVICES + 1) return null;

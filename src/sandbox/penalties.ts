@@ -5,46 +5,43 @@ import type { Loss } from './decoder-process.ts';
 import type { Conduct, PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
 import { newTurn } from './turns.ts';
 
-/** Decoders that take longer than this on average share the slow lane. */
+/** Average run time from which a product uses the slow lane. */
 const SLOW_MS = 20;
 const QUARANTINE_MS = 10_000;
 const MAX_QUARANTINE_MS = 300_000;
 /**
- * If the server is busy when a run had to be ended, its product leaves the processors to the others for so many times as
- * long as the run has kept a process: a fifth of one processor is what it gets, less where these are fought for.
+ * Rest of a product after a run that had to be ended on a busy server, as a multiple of the run's time: it gets at most
+ * a fifth of one processor.
  */
 const REST_FACTOR = 4;
 const MAX_REST_MS = 5_000;
-/** What a process that is lost costs: another has to be started. */
+/** Cost of a lost process: another has to be started. */
 export const START_MS = 100;
 const KEPT_PRODUCTS = 10_000;
 /**
- * A product has shown what it is like after so many runs, after twice as many for each further offender of its workspace.
- * One says nothing about the others, nor does one long run.
+ * Runs after which a product is known; doubled for each further offender of its workspace. One offender says nothing
+ * about others, nor does one long run.
  */
 const YOUNG_RUNS = 10;
 const OFFENDERS = 2;
 const LONG_FIRST_MS = 100;
-/** Two that offend now and then, each forgiven meanwhile, are counted again and again. */
+/** Maximum doublings, as products that offend now and then are counted each time. */
 const MOST_DOUBLED = 4;
 const MAX_OFFENCES = 10;
-/**
- * Long runs of a workspace may have this part of the time beside others in the fast lane, whichever of its products they
- * are; what is beyond a limit's worth of it, up to ten times that, has to pass first.
- */
+/** Share of the time for long runs of a workspace in the fast lane, and the maximum charged beyond it. */
 const LONG_MS = 250;
 const LONG = { share: 0.05, max: 10 * LONG_MS };
 
 /**
- * The conduct of products. A run that had to be ended costs a whole limit of processor time, so its product is barred, for
- * longer each time, and those that behave, the slow ones, too, never wait behind it.
+ * Conduct of products. A run that had to be ended costs a whole limit of processor time, so its product is barred,
+ * longer each time; others never wait behind it.
  */
 export class Penalties {
   #products = new LruMap<string, PoolProduct>({ most: KEPT_PRODUCTS });
   #workspaces = new LruMap<string, PoolWorkspace>({ most: KEPT_PRODUCTS });
   #numbers = 0;
 
-  /** The product, known or new; the latest 10,000 are remembered. */
+  /** The product, known or new; the latest 10,000 are kept. */
   of(id: string, workspaceId: string): PoolProduct {
     const workspace = this.#workspaceOf(workspaceId);
     let product = this.#products.get(id);
@@ -93,7 +90,7 @@ export class Penalties {
   }
 }
 
-/** Whether it is to be expected that its runs have to be ended. */
+/** Whether its runs are expected to have to be ended. */
 export function isBarred(product: PoolProduct, now: number): boolean {
   return now < product.quarantinedUntil || (isBad(product.workspace, now) && isYoung(product));
 }
@@ -104,19 +101,19 @@ export function isSlow(product: PoolProduct, now: number): boolean {
 }
 
 /**
- * Whether they do so although it did nothing: what others of its workspace do is expected of it until it has shown
- * better, or each new product would cost everybody a limit of processor time.
+ * Whether its jobs leave the fast lane because of other products of its workspace: a new product is expected to be like
+ * them until it is known, or each would cost a limit of processor time.
  */
 export function isDoubtful(product: PoolProduct, now: number): boolean {
   return (isBad(product.workspace, now) || isSlowAtFirst(product.workspace, now)) && isYoung(product);
 }
 
-/** A number: while it is the same, `isBarred` and `isDoubtful` change for a product only with what that does itself. */
+/** A number; while it stays the same, only the product's own runs change its `isBarred` and `isDoubtful`. */
 export function standingOf(workspace: PoolWorkspace, now: number): number {
   return doublings(workspace) * 4 + (isBad(workspace, now) ? 2 : 0) + (isSlowAtFirst(workspace, now) ? 1 : 0);
 }
 
-/** Whether its long runs have had what they may have beside others. */
+/** Whether its long runs have used up their share. */
 export function isHeavy({ long }: PoolWorkspace, now: number): boolean {
   return long.level(now, LONG.share) > LONG_MS;
 }
@@ -131,18 +128,18 @@ const isYoung = ({ runs, workspace }: PoolProduct): boolean => runs < YOUNG_RUNS
 
 const doublings = ({ offences }: PoolWorkspace): number => Math.min(MOST_DOUBLED, Math.max(0, offences - OFFENDERS));
 
-/** Its first job, or what is known of it, is another: which lane it waits for has to be looked at again. */
+/** Marks a product whose first job or conduct changed, so that its lane is looked at again. */
 export function doubt(product: PoolProduct): void {
   if (product.line.jobs.length > product.line.head) product.workspace.waiting.doubted.push(product);
 }
 
-/** One of its runs goes on aside: none of its others begins before that has come to an end. */
+/** Holds back the product's jobs until its run aside has ended. */
 export function hold(product: PoolProduct): void {
   product.heldUntil = Infinity;
   doubt(product);
 }
 
-/** The run that the product's others waited for has come to an end. */
+/** Lets the product's jobs run again after its run aside. */
 export function release(product: PoolProduct): void {
   if (product.heldUntil !== Infinity) return;
   product.heldUntil = 0;
@@ -150,8 +147,8 @@ export function release(product: PoolProduct): void {
 }
 
 /**
- * The job for which its process was lost; null: none is to blame, or not yet. Of several one was running, and being killed
- * from outside, or stopped, is nobody's fault: the first time all of them become suspects, who run again alone.
+ * The job that its process was lost for; null: none, or not known yet. If several were possible, or the kill came from
+ * outside, they become suspects, which run again alone.
  */
 export function guiltyOf({ reason, blame, busyMs }: Loss): PoolJob | null {
   const [only] = blame;
@@ -165,28 +162,28 @@ export function guiltyOf({ reason, blame, busyMs }: Loss): PoolJob | null {
   return only;
 }
 
-/** A run is over; `isOffence`: it had to be ended. */
+/** Notes the end of a run; `isOffence`: it had to be ended. */
 export function noteEnd(job: PoolJob, isOffence: boolean, now: number, isBusy: boolean): void {
   const { product, source, wallMs } = job;
-  // Time of the processor: what the machine did not let run is not long.
+  // Processor time: a run is not long because the machine was busy.
   noteTaken(job, isOffence ? wallMs : job.usedMs, now);
   if (isOffence) noteOffence(product, now, isBusy ? wallMs : 0);
   if (isOffence || wallMs > QUICK_MS) source.trust = 0;
   else if (job.job !== null) source.trust += 1;
 }
 
-/** A run goes on in another round, which may never come: what is long already is known from now on. */
+/** Notes a round that goes on in another one, which may never come. */
 export function noteRound(job: PoolJob, now: number): void {
   if (job.wallMs > SLOW_MS) noteTaken(job, job.usedMs, now);
 }
 
 function noteTaken({ product, wallMs, endedMs, lane, isSuspect }: PoolJob, usedMs: number, now: number): void {
   noteRun(product, wallMs, now);
-  // Suspects were in the fast lane before.
+  // Suspects came from the fast lane.
   if ((lane === 'fast' || isSuspect) && usedMs > SLOW_MS) noteLong(product.workspace, usedMs + endedMs, now);
 }
 
-/** A run has kept a process for so long. */
+/** Notes the wall time that a run kept a process. */
 export function noteRun(product: PoolProduct, wallMs: number, now: number): void {
   const { workspace } = product;
   if (isYoung(product)) {
@@ -194,23 +191,23 @@ export function noteRun(product: PoolProduct, wallMs: number, now: number): void
     workspace.youngAt = now;
   }
   product.runs += 1;
-  // The first ones count in full: a thousand calls may be waiting for what they tell.
+  // The first runs count in full, as many calls may wait for what they show.
   product.averageMs += (wallMs - product.averageMs) * Math.max(0.1, 1 / product.runs);
   forget(product, now);
   forget(workspace, now);
   doubt(product);
 }
 
-/** A run in the fast lane was long. */
+/** Notes a long run in the fast lane. */
 export function noteLong({ long }: PoolWorkspace, usedMs: number, now: number): void {
   long.add(usedMs, now, LONG);
 }
 
-/** A run had to be ended; `busyMs`: for how long it has kept a process from a busy server. */
+/** Notes a run that had to be ended; `busyMs`: time it kept a process of a busy server. */
 export function noteOffence(product: PoolProduct, now: number, busyMs: number): void {
-  // Of a workspace so many of its products are counted: one that is broken for good says little about the others.
+  // Each product counts once for its workspace: a broken one says little about others.
   quarantine(product.workspace, product.offences === 0, now);
-  // Runs that were under way together are one offence.
+  // Runs under way together are one offence.
   quarantine(product, now >= product.quarantinedUntil, now);
   product.heldUntil = now + Math.min(MAX_REST_MS, busyMs * REST_FACTOR);
   doubt(product);

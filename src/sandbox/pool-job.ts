@@ -6,37 +6,37 @@ import type { SourceTraits } from './source-traits.ts';
 import type { Turn } from './turns.ts';
 
 /**
- * `fast`: what behaves, many at a time. One at a time: `slow`, which only takes long, and `barred`, what had to be ended,
- * and suspects.
+ * `fast`: many jobs at a time; one at a time: `slow` for long runs, `barred` for runs that are expected to be ended,
+ * and for suspects.
  */
 export type Lane = 'fast' | 'slow' | 'barred';
 
-/** So many jobs, and what they hold of memory. */
+/** Number of jobs and the memory they hold. */
 export interface Amount {
   jobs: number;
   bytes: number;
 }
 
-/** Runs that had to be ended. Times are those of `performance.now`. */
+/** Offences: runs that had to be ended. Times are those of `performance.now`. */
 export interface Conduct {
-  /** In quarantine until then, longer with each offence. */
+  /** End of its quarantine, longer with each offence. */
   quarantinedUntil: number;
   offences: number;
 }
 
-/** A workspace as the pool knows it: what its products did is held against those of which little is known yet. */
+/** State of a workspace in the pool; the offences of its products count for new ones. */
 export interface PoolWorkspace extends Conduct {
   readonly no: number;
-  /** Of its jobs, those that are not settled. */
+  /** Its unsettled jobs. */
   readonly open: Amount;
-  /** Its products for which jobs wait, as their turns come. */
+  /** Its products with waiting jobs, in the order of their turns. */
   products: PoolProduct[];
   readonly waiting: WaitingLanes;
-  /** What is left of its turn in each lane. */
+  /** Its credit in each lane. */
   readonly turns: Readonly<Record<Lane, Turn>>;
-  /** Moving average of what the first runs of its products take, in ms of wall time. */
+  /** Moving average of its products' first runs, in ms of wall time. */
   youngMs: number;
-  /** When the last of them ended; five minutes later they say nothing any more. */
+  /** When the last of those ended; the average is valid for five minutes. */
   youngAt: number;
   /** Processor time of its long runs in the fast lane. */
   readonly long: LeakyBucket;
@@ -44,57 +44,57 @@ export interface PoolWorkspace extends Conduct {
   cameAt: number;
 }
 
-/** In which lanes the products of a workspace wait (`waiting-lanes.ts`): as it was when they were sorted last. */
+/** Lanes in which the products of a workspace wait, as of the last look (`waiting-lanes.ts`). */
 export interface WaitingLanes {
   readonly counts: Record<Lane, number>;
-  /** Of those of the barred. */
+  /** Number of suspects in the barred lane. */
   suspects: number;
-  /** Those that may have changed their lane by themselves since. */
+  /** Products that may have changed their lane since. */
   readonly doubted: PoolProduct[];
-  /** What the workspace's conduct said of all of them. */
+  /** Standing of the workspace at the last look. */
   standing: number;
-  /** One of them changes its lane then as time goes by. */
+  /** When time alone changes a product's lane. */
   until: number;
 }
 
 /**
- * A product as the pool knows it: all that is held for or against it. Its jobs go to the fast lane; to the slow one while
- * its runs are slow on average; to that of the barred while its quarantine lasts; to none while it is held: until a run of
- * its own that goes on aside is over, or while it rests after an offence. Times are those of `performance.now`.
+ * State of a product in the pool. Its jobs go to the fast lane; to the slow lane while its runs are slow on average; to
+ * the barred lane in quarantine; to none while it is held for a run aside or rests after an offence. Times are those of
+ * `performance.now`.
  */
 export interface PoolProduct extends Conduct {
   readonly id: string;
   readonly no: number;
   readonly workspace: PoolWorkspace;
-  /** Of its jobs, those that are not settled. */
+  /** Its unsettled jobs. */
   readonly open: Amount;
-  /** Its place in the queue. */
+  /** Its waiting jobs. */
   readonly line: Line;
-  /** Moving average of how long a run keeps a process, in ms of wall time. */
+  /** Moving average of the wall time that a run keeps a process, in ms. */
   averageMs: number;
   runs: number;
-  /** None of its jobs begins before then; Infinity while one of its runs is waited for aside. */
+  /** Start of its next job at the earliest; Infinity while a run aside is waited for. */
   heldUntil: number;
 }
 
 /**
- * A product's jobs that wait (`fair-queue.ts`). It stays with the product when it is empty: lines and maps that come and
- * go with each job keep finished calls alive until the next full collection.
+ * Waiting jobs of a product (`fair-queue.ts`). The line stays when it is empty: new arrays and maps for each job would
+ * keep finished calls alive until the next full collection.
  */
 export interface Line extends Turn {
-  /** Those before `head` are gone: shifting an array of thousands costs too much. */
+  /** Jobs before `head` are taken; shifting a long array is slow. */
   readonly jobs: (PoolJob | undefined)[];
   head: number;
-  /** Where its first job waits, and whether that is a suspect; null: nowhere now. */
+  /** Lane of its first job, and whether that is a suspect; null: none now. */
   lane: Lane | null;
   isSuspect: boolean;
 }
 
-/** A job that has found room. */
+/** A job that was admitted. */
 export interface Admitted {
   readonly product: PoolProduct;
   readonly inputBytes: number;
-  /** What it holds of memory until it is settled: its input, the call that this was made from, what was looked up. */
+  /** Memory it holds until it is settled: its input, the original call, and looked-up values. */
   bytes: number;
 }
 
@@ -105,16 +105,16 @@ export interface PoolSource {
   readonly lines: number;
   readonly traits: SourceTraits;
   /**
-   * Quick runs in a row: until there are some, results are written around each run, so that blame is exact. Trust that is
-   * given too long costs innocent runs beside a killed one a second try, and nothing else.
+   * Consecutive quick runs. Until there are some, results are written around each run so that blame is exact; trust
+   * given too long costs innocent runs only a second try.
    */
   trust: number;
 }
 
 /**
- * A run, or a check of the syntax when `job` is null. It waits, is under way in a process, and is settled once. It waits
- * again, before the others of its product, when it asks for values, when its process is lost for another's fault, and as
- * a suspect when that may have been its own; a suspect goes with the barred, whatever its product.
+ * A run, or a syntax check if `job` is null. It waits, is under way in a process, and is settled once. It waits again,
+ * before the others of its product, when it asks for values, when its process ended for another's fault, and as a
+ * suspect when it may have been its own; suspects go to the barred lane.
  */
 export interface PoolJob {
   readonly id: number;
@@ -122,28 +122,28 @@ export interface PoolJob {
   readonly source: PoolSource;
   readonly job: DecoderJob | null;
   readonly serials: SerialsText | null;
-  /** null: the source cannot ask for anything. */
+  /** null: the source cannot ask for values. */
   readonly lookedUp: LookedUp | null;
   readonly inputBytes: number;
   readonly admitted: Admitted;
   readonly acceptedAt: number;
-  /** Since when it waits, as far as its patience goes: behind the begin of it, but never long after `acceptedAt`. */
+  /** Start of its wait; reset when it waits again, but never long after `acceptedAt`. */
   queuedAt: number;
-  /** Processor time of the rounds before this one. */
+  /** Processor time of its earlier rounds. */
   spentMs: number;
-  /** Wall time of its runs so far, with what compiling took: for so long it has kept a process. */
+  /** Wall time of its runs so far, with compiling. */
   wallMs: number;
-  /** Processor time of the same. */
+  /** Processor time of its runs so far, with compiling. */
   usedMs: number;
-  /** What the turns have been charged for a run of it that is under way, and those of which lane. */
+  /** Time charged in advance for the run under way, and the lane it was charged in. */
   chargedMs: number;
   lane: Lane;
   round: number;
-  /** It was sent so that results are written around it alone: when it runs is known. */
+  /** Results are written around it alone, so it is known when it runs. */
   isAlone: boolean;
-  /** What it has cost beside its time, if its run is long: its process has to end because others stood behind it there. */
+  /** Extra cost of a long run whose process must end because others waited behind it. */
   endedMs: number;
-  /** It was in a process that died, and may be why: it runs next with nothing else beside it. */
+  /** It may be why a process died; it runs next, alone. */
   isSuspect: boolean;
   readonly resolve: (result: DecoderResult) => void;
   readonly reject: (error: unknown) => void;

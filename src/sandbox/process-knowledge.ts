@@ -1,12 +1,12 @@
 import { encodeFrame, FRAME, frameHead } from './frames.ts';
 import type { PoolJob } from './pool-job.ts';
 
-/** In bytes of UTF-8, about. */
+/** Maximum memory kept per process, in about bytes of UTF-8. */
 const KNOWN_SOURCE_BYTES = 16 << 20;
 const KNOWN_SERIAL_BYTES = 32 << 20;
 const NOTHING: readonly Buffer[] = [];
 
-/** The sources and serial numbers that one decoder process has been sent and still keeps, oldest first. */
+/** Sources and serial numbers that one decoder process was sent and still keeps, oldest first. */
 export class ProcessKnowledge {
   readonly #sources = new Map<number, number>();
   #sourceBytes = 0;
@@ -14,9 +14,9 @@ export class ProcessKnowledge {
   readonly #serials = new Map<number, { version: string; size: number }>();
   #serialBytes = 0;
 
-  /** Frames, some in pieces, that tell the process what the job needs and it does not know yet, and what to forget for it. */
+  /** Frames that send the process what it lacks for the job, and what to forget; some are in pieces. */
   missing({ source, product, serials }: PoolJob): readonly Buffer[] {
-    // Most often it is the same as before.
+    // Usually it is the same source as before.
     if (source.no === this.#newest && serials === null) return NOTHING;
     this.#newest = source.no;
     const frames: Buffer[] = [];

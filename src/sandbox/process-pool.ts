@@ -3,64 +3,64 @@ import { NOT_BEGUN } from './frames.ts';
 import { hold, isSlow, release, START_MS } from './penalties.ts';
 import type { Lane, PoolJob } from './pool-job.ts';
 
-/** How many processes there are, and what one run in them may take (CONTRACT 2, 5). */
+/** Number of processes, and limits of one run (CONTRACT 2, 5). */
 export interface RosterOptions {
-  /** Of the fast lane; others come and go beside them. */
+  /** Processes of the fast lane; others come and go beside them. */
   processes: number;
   /** Processor time of one run. */
   timeoutMs: number;
   /** Memory of one product's isolate. */
   memoryMb: number;
-  /** After so many runs a process is replaced; 500,000 by default. */
+  /** Maximum runs per process before it is replaced; 500,000 by default. */
   recycleRuns?: number;
-  /** The program of the processes, decoder.worker by default; a test may put a liar there. */
+  /** Program of the processes, decoder.worker by default; a test may pass one that lies. */
   worker?: string | undefined;
 }
 
 interface RosterEvents {
-  /** There is room where there was none. */
+  /** A process has room again. */
   room(): void;
-  /** `keptMs`: wall time for which it has kept the process, with all that was made ready for it. */
+  /** `keptMs`: wall time that it kept the process, with all that was prepared for it. */
   result(job: PoolJob, durationMs: number, keptMs: number, text: string): void;
   lost(loss: Loss): void;
 }
 
 /**
- * Where a process stands. `spare`: up, or coming up, so that a kill, a recycling or a suspect costs nobody a start; `fast`
- * once one is missing or goes aside; `slow`, `barred`: serves that lane until nobody needs it; `aside`: what it has begun
- * takes long, or is a suspect, or it has grown old; it is then the spare one or `ending`. Any of them may be killed.
+ * Place of a process. `spare`: started in advance, so that no job waits for a start; `fast`, `slow`, `barred`: serves
+ * that lane; `aside`: finishes a long run or a suspect, or is worn, and then becomes the spare or `ending`. Any of them
+ * may be killed.
  */
 type Place = Lane | 'spare' | 'aside' | 'ending';
 
 const FAST_WINDOW = 32;
-/** A run that takes longer while others wait goes on aside. */
+/** Maximum time of a run in the fast lane while others wait; longer ones go on aside. */
 const ASIDE_MS = 25;
 const MAX_ASIDE = 8;
-/** With a full set of isolates, some 5 MB each. */
+/** Maximum idle memory per process, with a full set of isolates. */
 const MAX_IDLE_RSS_MB = 500;
 const RECYCLE_RUNS = 500_000;
 const RECYCLE_EVERY_MS = 1_000;
 const SLOW_IDLE_MS = 60_000;
-/** Of the process of the slow, or of the barred; and while it starts, which must come to an end on a busy machine. */
+/** Priority of the slow and barred processes, and while they start, which must end even on a busy machine. */
 const SLOW_PRIORITY = 10;
 const STARTING_PRIORITY = 5;
-/** Starting processes costs everybody time, so those who use them up wait for each. */
+/** Minimum pause between starts of a lane's process, as starting takes everybody's time. */
 const SLOW_PAUSE_MS = 400;
 const MAX_PAUSE_MS = 5_000;
 
-/** The decoder processes: which there are, where each stands, and when one is started or ended. */
+/** Decoder processes: their places, and when one is started or ended. */
 export class ProcessPool {
   readonly #options: RosterOptions;
   readonly #events: RosterEvents;
   readonly #places = new Map<DecoderProcess, Place>();
   #failedStarts = 0;
-  /** No process is started before then; none of such a lane before its own time. */
+  /** Earliest next start, overall and per lane. */
   #startFrom = 0;
   readonly #laneFrom = { slow: 0, barred: 0 };
   #recycleAt = 0;
-  /** No job has come yet: where no webhook is used, no memory is taken by a process that would cover for another. */
+  /** No job has come yet, so no spare process is started. */
   #isUnused = true;
-  /** Nothing is started any more. */
+  /** No process is started any more. */
   isStopping = false;
 
   constructor(options: RosterOptions, events: RosterEvents) {
@@ -69,15 +69,14 @@ export class ProcessPool {
     this.#fill(performance.now());
   }
 
-  /** A process of the fast lane has answered. */
+  /** Whether a process of the fast lane has answered. */
   get isUp(): boolean {
     return this.#in('fast').some((process) => process.isReady);
   }
 
   /**
-   * Where the job whose turn it is in a lane can run, null: nowhere now. Slow ones have one process that stands back behind
-   * everybody, started when there is none, and so have those that are barred; suspects, most of which are innocent, one of
-   * normal priority to themselves.
+   * Process where the next job of a lane can run; null: none now. The slow and barred lanes have one process of low
+   * priority each, started when needed; a suspect, most likely innocent, gets the spare process to itself.
    */
   processFor(lane: Lane, { isSuspect }: PoolJob, now: number): DecoderProcess | null {
     if (this.#isUnused) {
@@ -99,15 +98,14 @@ export class ProcessPool {
     return Object.fromEntries([...this.#places].map(([one, place]) => [nameOf(one, place), bytes(one)]));
   }
 
-  /** Kills what is over its limits; to be called every few milliseconds. */
+  /** Kills processes over their limits; call it every few milliseconds. */
   watch(now: number): void {
     for (const process of this.#places.keys()) process.watch(now);
   }
 
   /**
-   * Others wait for a long run: the spare process takes its process's place, and it goes on aside, whoever it is. It may
-   * be a decoder that is just slow, or one that the machine did not let run: nothing is held against its product, which
-   * only has to wait for its end.
+   * Moves long runs aside while others wait: the spare takes their place in the lane. The product is not blamed, as its
+   * decoder or the machine may just be slow; its other jobs wait for the end of the run.
    */
   setAside(now: number): void {
     for (const process of this.#in('fast')) {
@@ -117,8 +115,8 @@ export class ProcessPool {
   }
 
   /**
-   * Others stand behind a long run within its process, where they were sent because its source had been quick: the spare
-   * one takes its place, and them. It has done so already where others waited before it was known that the run computes.
+   * Frees jobs that wait within a process behind a long run of another workspace; the spare takes its place, unless it
+   * has already.
    */
   letGo(now: number): PoolJob[] {
     return [...this.#in('aside'), ...this.#in('fast')].flatMap((process) => {
@@ -129,7 +127,7 @@ export class ProcessPool {
     });
   }
 
-  /** Starts what is missing, and now and then replaces what has grown or grown old; to be called every few milliseconds. */
+  /** Starts missing processes and now and then replaces worn ones; call it every few milliseconds. */
   maintain(now: number): void {
     this.#fill(now);
     if (now < this.#recycleAt) return;
@@ -162,7 +160,10 @@ export class ProcessPool {
     return [...this.#places].filter(([, place]) => place === wanted).map(([process]) => process);
   }
 
-  /** Starts what is missing, unless starts have failed lately: the fast lane's, then a spare one when these are up and used. */
+  /**
+   * Starts missing processes unless starts failed lately: first the fast lane's, then a spare once those are up and
+   * used.
+   */
   #fill(now: number): void {
     if (this.isStopping) return;
     while (this.#in('fast').length < Math.max(1, this.#options.processes)) {
@@ -190,10 +191,10 @@ export class ProcessPool {
         result: (job, { durationMs, wallMs, usedMs, keptMs }, text) => {
           job.wallMs += wallMs;
           job.usedMs += usedMs;
-          // What has not begun may be all that a process had when it went aside, which its product waits for then.
+          // Jobs that have not begun may be all that a process had when it went aside; its product waits for them.
           if (text !== NOT_BEGUN || process.load === 0) release(job.product);
           this.#events.result(job, durationMs, keptMs, text);
-          // What a product that has become slow still has in a process beside others would hold these up.
+          // Jobs of a product that became slow would hold up others in the same process.
           if (isSlow(job.product, performance.now()) && process.carriesOthers(job)) process.kill('GIVEN_BACK');
           this.#settle(process);
           this.#events.room();
@@ -202,7 +203,7 @@ export class ProcessPool {
           const now = performance.now();
           if (standsBack && this.#places.get(process) === place) this.#laneFrom[place] = now + SLOW_PAUSE_MS;
           this.#places.delete(process);
-          // A kill is made good at once; what does not even start is tried ever later.
+          // Replaces a killed process at once; after failed starts the pause doubles.
           if (!loss.wasReady) this.#startFrom = now + Math.min(MAX_PAUSE_MS, 100 * 2 ** (this.#failedStarts += 1));
           this.#fill(now);
           for (const { product } of [...loss.blame, ...loss.rest]) release(product);
@@ -213,7 +214,7 @@ export class ProcessPool {
     this.#places.set(process, place);
   }
 
-  /** The spare process, if it is up, in another place; the next `fill` starts another. */
+  /** Puts the spare process, if it is up, into another place; the next `fill` starts a new spare. */
   #putSpare(place: 'fast' | 'aside'): DecoderProcess | null {
     const [spare] = this.#readySpares();
     if (spare === undefined || this.#in('aside').length >= MAX_ASIDE) return null;
@@ -221,7 +222,7 @@ export class ProcessPool {
     return spare;
   }
 
-  /** The spare process takes the place of one of the fast lane; false when it is not up. */
+  /** Replaces a process of the fast lane by the spare; returns false if that is not up. */
   #replace(process: DecoderProcess): boolean {
     if (this.#putSpare('fast') === null) return false;
     this.#places.set(process, 'aside');
@@ -234,8 +235,8 @@ export class ProcessPool {
   }
 
   /**
-   * Aside and done with what it had begun. One that is still coming up is not waited for: of thirty suspects, all but one
-   * innocent, each would wait for a start.
+   * Ends a process aside that is done, or makes it the spare if there is none. It does not wait for a starting one, or
+   * many suspects would each wait for a start.
    */
   #settle(process: DecoderProcess): void {
     if (this.#places.get(process) !== 'aside' || process.load > 0) return;
@@ -243,7 +244,7 @@ export class ProcessPool {
     else this.#places.set(process, 'spare');
   }
 
-  /** After what it has begun; it gets nothing more. */
+  /** Ends the process after the jobs it has begun. */
   #end(process: DecoderProcess): void {
     this.#places.set(process, 'ending');
     void process.retire();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/** Resident memory of a process in MB; 0 where that cannot be known (not Linux, or it is gone). */
+/** Resident memory of a process in MB; 0 if unknown (not Linux, or it is gone). */
 export function residentMb(pid: number | undefined): number {
   try {
     const pages = Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]);
@@ -12,8 +12,8 @@ export function residentMb(pid: number | undefined): number {
 }
 
 /**
- * `ms`: processor time that a process has used so far, infinite where that cannot be known. `sleeping`: its main thread
- * waits for something other than a processor.
+ * `ms`: processor time used so far, Infinity if unknown. `sleeping`: its main thread waits for something other than a
+ * processor.
  */
 export function processorUse(pid: number | undefined): { ms: number; sleeping: boolean } {
   try {
@@ -24,7 +24,7 @@ export function processorUse(pid: number | undefined): { ms: number; sleeping: b
   }
 }
 
-/** Whether any thread of a process would run if it were let: its main thread may sleep until a helper of V8 is done. */
+/** Whether any thread of a process could run; its main thread may sleep while a helper of V8 works. */
 export function wantsProcessor(pid: number | undefined): boolean {
   if (pid === undefined) return false;
   return threadsOf(pid).some((thread) => {
@@ -37,19 +37,19 @@ export function wantsProcessor(pid: number | undefined): boolean {
   });
 }
 
-/** Makes all threads of a process stand back (as `nice`); silently not where the system does not let us. */
+/** Lowers the priority of all threads of a process (as `nice`); does nothing where the system forbids it. */
 export function lowerPriority(pid: number | undefined, priority: number): void {
   if (pid === undefined) return;
   for (const thread of threadsOf(pid)) {
     try {
       setPriority(thread, priority);
     } catch {
-      // It is gone already.
+      // The thread is gone.
     }
   }
 }
 
-/** On Linux a priority is a thread's: V8's helpers, which collect a memory eater's garbage, have their own. */
+/** Threads of a process. On Linux each has its own priority, V8's helpers too. */
 function threadsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number);

@@ -7,13 +7,15 @@ import { ThreadClock } from './thread-clock.ts';
 
 type Isolates = typeof ivm;
 
-/** A run's text for the pool (see `realm/run-decoder.ts`), and the processor time spent in the user's code and its wrapper. */
+/**
+ * Text of a run for the pool (see `realm/run-decoder.ts`), and the processor time of the user's code and its wrapper.
+ */
 interface Outcome {
   text: string;
   durationMs: number;
 }
 
-/** A context with a decoder in it. `kept` ones serve many calls. */
+/** A context with a decoder in it; `kept` ones serve many calls. */
 interface Cell {
   kept: boolean;
   run: ivm.Reference;
@@ -26,28 +28,28 @@ interface Program {
   source: string;
   entryPoint: string;
   usesLookups: boolean;
-  /** `null`: run it as a script in a new context for each call. */
+  /** null: run it as a script in a new context for each call. */
   factory: ivm.Script | null;
   cell: Cell | null;
   calls: number;
-  /** Calls in a row that changed a built-in. */
+  /** Consecutive calls that changed a built-in. */
   spoiltInARow: number;
   syntaxError: string | null;
 }
 
 const MAX_PROGRAMS = 4;
-/** What it holds is measured again after so much time in runs: a megabyte takes them about one. */
+/** Run time after which its memory is measured again; a run can take a megabyte in 1 ms. */
 const MEASURED_MS = 2;
-/** Then it runs in new contexts, which saves the call that finds each kept one changed; nothing else is to be seen of it. */
+/** Maximum consecutive calls that change a built-in; later calls get new contexts at once. */
 const MAX_SPOILT_IN_A_ROW = 3;
-/** A run that had this part of its time of the processor before it was ended has had it. */
+/** Minimum share of its processor time that an ended run must have had, or it begins again. */
 const FAIR_SHARE = 0.75;
-/** Wall time for each millisecond of the limit, as a last resort. */
+/** Maximum wall time per millisecond of the limit. */
 const MAX_STARVED = 8;
 const MAX_SEED = 2 ** 48 - 1;
 const FILE = { filename: 'decoder.js' };
 
-/** The isolate of one product: its sources' contexts, kept between calls. */
+/** Isolate of one product, with the contexts of its sources, kept between calls. */
 export class ProductIsolate {
   readonly #isolates: Isolates;
   readonly #memoryMb: number;
@@ -56,7 +58,7 @@ export class ProductIsolate {
   #programs = new Map<string, Program>();
   #serials = '{}';
   #clock = new ThreadClock();
-  /** Of the last try of a run: its time of the processor, and by the clock on the wall. */
+  /** Processor time and wall time of the last try of a run. */
   #durationMs = 0;
   #wallMs = 0;
   #notMeasuredMs = 0;
@@ -72,7 +74,7 @@ export class ProductIsolate {
     this.#programs.clear();
     this.#isolate = new this.#isolates.Isolate({
       memoryLimit: Math.max(8, this.#memoryMb),
-      // V8 is about to end the process: nothing in it can be trusted any more.
+      // V8 is about to end the process: nothing in it can be trusted.
       onCatastrophicError: () => process.abort(),
     });
     this.#realm = this.#isolate.compileScriptSync(REALM_TEXT, { filename: 'inlet.js' });
@@ -82,12 +84,12 @@ export class ProductIsolate {
     return this.#isolate.isDisposed;
   }
 
-  /** What it held when it was last measured. */
+  /** Memory when it was last measured. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** Now and then after a run, which has kept the process for so long; false: not this time. */
+  /** Measures the memory from time to time, after a run of this length; returns whether it did. */
   measure(ranMs: number): boolean {
     this.#notMeasuredMs += ranMs;
     if (this.#notMeasuredMs < MEASURED_MS || this.disposed) return false;
@@ -106,7 +108,7 @@ export class ProductIsolate {
     for (const program of this.#programs.values()) this.#drop(program);
   }
 
-  /** Disposed afterwards when it ended otherwise than by the wrapper's text. */
+  /** Runs a call. The isolate is disposed of if it ended otherwise than by the wrapper's text. */
   run(
     sourceNo: number,
     source: string,
@@ -131,18 +133,17 @@ export class ProductIsolate {
       return { text: namedFailure(text), durationMs: this.#durationMs };
     } catch (error) {
       const text = this.#failureOf(error, timeout);
-      // isolated-vm has read what was thrown outside of any call, where getters are users' code: what these left behind
-      // would run, and fail, whatever enters next.
+      // isolated-vm read the error outside of any call, where users' getters ran; what they left behind would run with
+      // the next call.
       this.dispose();
       return { text, durationMs: this.#durationMs };
     }
   }
 
   /**
-   * isolated-vm ends a run by wall time. One that had little of the processor meanwhile begins again with more of it: a
-   * busy machine must not turn an honest decoder into a TIMEOUT. So does one that had less memory than it may have,
-   * because runs before it have left something that is never freed (`Symbol.for`). In a new isolate: promises that the
-   * ended run had rejected and not yet caught would fail it.
+   * Repeats a call that isolated-vm ended by wall time although it had little processor time: a busy machine must not
+   * time out an honest decoder. Repeats also a call that had less memory because earlier ones left things that are
+   * never freed (`Symbol.for`). Each try has a new isolate, as rejected promises of the ended run would fail it.
    */
   #callFairly(atFirst: Program, input: string, lookedUp: string, lastRound: boolean, timeout: number): string {
     let program = atFirst;
@@ -176,7 +177,7 @@ export class ProductIsolate {
     try {
       text = cell.run.applySync(undefined, [input, lookedUp, lastRound, randomInt(MAX_SEED)], limit) as string;
       if (text === 'P') {
-        // Without it the pool would end the run, at most three quarters of the limit later (see `RunWatch`).
+        // The rest of the limit; else the pool would end the run later (see `RunWatch`).
         const left = Math.max(1, Math.round(timeout - (performance.now() - started)));
         text = cell.settle.applySync(undefined, [], { timeout: left }) as string;
       }
@@ -185,13 +186,13 @@ export class ProductIsolate {
       this.#durationMs = this.#clock.usedMs(this.#wallMs);
     }
     program.calls += 1;
-    // It would refuse a second call by itself: this saves the try.
+    // It would refuse a second call anyway.
     if (!cell.kept) this.#drop(program);
     return text;
   }
 
   #open(program: Program): Cell {
-    // Watching the built-ins takes some milliseconds to set up: not for a source that is called once in a while.
+    // Watching the built-ins takes milliseconds to set up, so not for the first call.
     const kept = program.factory !== null && program.calls > 0;
     const context = this.#isolate.createContextSync();
     const references: { release(): void }[] = [context];
@@ -217,13 +218,13 @@ export class ProductIsolate {
     return { kept, run, settle, references };
   }
 
-  /** Enters the isolate no more. */
+  /** Failure text of an error; does not enter the isolate. */
   #failureOf(error: unknown, timeout: number): string {
     const { name, message, stack } = toldBy(error);
     const place = /\bdecoder\.js:(\d+):(\d+)/.exec(stack);
     const at = [Number(place?.[1] ?? 0), Number(place?.[2] ?? 0)] as const;
-    // The wrapper returns text for whatever the user's code throws, so this is isolated-vm speaking, or a promise that
-    // was rejected and not caught.
+    // The wrapper returns text for all that users' code throws, so this is isolated-vm's error or an unhandled
+    // rejection.
     if (this.disposed) return failureText('OUT_OF_MEMORY', memoryMessage(this.#memoryMb), ...at);
     if (this.#wallMs >= timeout * 0.9 && isTimeout(error)) {
       return failureText('TIMEOUT', timeoutMessage(timeout), ...at);
@@ -270,8 +271,8 @@ export class ProductIsolate {
   }
 
   /**
-   * The source as a function that makes its top-level state anew. It parses on its own as a script, so it cannot close
-   * the function early. An arrow function has, like a script, no `arguments` of its own.
+   * The source as a function that makes its top-level state anew. It parses as a script on its own, so it cannot close
+   * the function early. An arrow function has no `arguments`, like a script.
    */
   #factory(source: string): ivm.Script | null {
     try {
@@ -283,12 +284,12 @@ export class ProductIsolate {
   }
 }
 
-/** A `#!` line is a comment only at the start of a script; as `//` it is one everywhere, with the same columns. */
+/** Turns a `#!` line, a comment only at the start of a script, into a `//` comment with the same columns. */
 const withoutHashbang = (source: string): string => (source.startsWith('#!') ? `//${source.slice(2)}` : source);
 
 const scriptText = (source: string): string => `${source}\n;(${ENTRY_FUNCTIONS})\n//# sourceURL=decoder.js`;
 
-/** The `E` text of a source that does not parse, null when it does. */
+/** `E` text of a source that does not parse; null if it does. */
 export function compileError(isolate: ivm.Isolate, source: string): string | null {
   try {
     isolate.compileScriptSync(withoutHashbang(source), FILE).release();
@@ -303,14 +304,14 @@ export function compileError(isolate: ivm.Isolate, source: string): string | nul
   }
 }
 
-/** What an error of isolated-vm tells: it may be anything that users' code has rejected a promise with, `null` too. */
+/** Texts of an error of isolated-vm, which may be anything that users' code rejected a promise with, even null. */
 export function toldBy(error: unknown): { name: string; message: string; stack: string } {
   if (!(error instanceof Error)) return { name: '', message: String(error), stack: '' };
   const { name, message, stack } = error;
   return { name: String(name), message: String(message), stack: String(stack) };
 }
 
-/** The `E` text of a failure that the decoder's own code did not tell (see `realm/run-decoder.ts`). */
+/** `E` text of a failure that the decoder's own code did not report (see `realm/run-decoder.ts`). */
 export function failureText(kind: string, message: string, line = 0, column = 0): string {
   return `E${JSON.stringify({ kind, message, line, column, console: [] })}`;
 }
@@ -318,7 +319,7 @@ export function failureText(kind: string, message: string, line = 0, column = 0)
 const isTimeout = (error: unknown): boolean =>
   error instanceof Error && error.message === 'Script execution timed out.';
 
-/** V8 refuses large typed arrays with an ordinary error; by its name it is want of memory. */
+/** Names V8's refusal of a large typed array, an ordinary error, a lack of memory. */
 function namedFailure(text: string): string {
   const before = '{"kind":"THREW","message":"RangeError: Array buffer allocation failed"';
   if (!text.startsWith(before, 1)) return text;

@@ -9,12 +9,12 @@ import { makeRandom } from './realm/random.ts';
 import { makeLookups, makeRequestBuilder } from './realm/request-object.ts';
 import { makeErrorDescription, makeRunner } from './realm/run-decoder.ts';
 
-/** An expression for the functions a source may define, or undefined for each that it does not. */
+/** An expression for the functions a source may define, each undefined if it does not. */
 export const ENTRY_FUNCTIONS = `{Decoder: typeof Decoder === 'function' ? Decoder : undefined, decodeUplink: typeof decodeUplink === 'function' ? decodeUplink : undefined, Decode: typeof Decode === 'function' ? Decode : undefined, decodeEvent: typeof decodeEvent === 'function' ? decodeEvent : undefined}`;
 
 /**
- * The script that makes a new context ours; its value is a function `(watched) => runner` (see `makeRunner`). `watched`
- * contexts are kept between calls and tell when a built-in was changed; the others serve one call.
+ * Script that sets up a new context; its value is a function `(watched) => runner` (see `makeRunner`). `watched`
+ * contexts are kept between calls and tell when a built-in was changed; others serve one call.
  */
 export const REALM_TEXT = `(function () {
 'use strict';

@@ -20,15 +20,15 @@ const KINDS: Record<DecoderFailureKind, true> = {
 };
 const MAX_OUTPUT_BYTES = 1_048_576;
 const MAX_CONSOLE_LINES = 70_000;
-/** In characters; the realm cuts at 64 KiB. */
+/** Maximum console text in characters; the realm cuts at 64 KiB. */
 const MAX_CONSOLE = 131_072;
 const MAX_MESSAGE = 4_000;
-/** A source has fewer characters. Users' code writes the stacks that places are read from: they may be no Int. */
+/** Maximum column; a source is shorter, but users' code can write any number into a stack. */
 const MAX_COLUMN = 1_000_000;
 
 /**
- * The result in the text of a run (see `realm/run-decoder.ts`; `M` and `P` are none). The text comes from a process in
- * which users' code runs, so it is believed only as far as its shape goes: what does not fit is `BAD_OUTPUT`.
+ * Reads the result in the text of a run (see `realm/run-decoder.ts`; not `M` and `P`). Users' code may have written the
+ * text, so only its shape is trusted: all else is `BAD_OUTPUT`.
  */
 export function readResult(text: string, sourceLines: number, durationMs: number): DecoderResult {
   const body = text.slice(1);
@@ -45,18 +45,18 @@ export function readResult(text: string, sourceLines: number, durationMs: number
   return failed('BAD_OUTPUT', 'The run ended with a result that cannot be read.', durationMs);
 }
 
-/** A run that has used more than its time. */
+/** Result of a run that has used more than its time. */
 export const timedOut = (limitMs: number, spentMs: number): DecoderResult =>
   failed('TIMEOUT', timeoutMessage(limitMs), spentMs);
 
-/** What a job is told whose process had to be ended for it. */
+/** Result of a job whose process had to be ended for it. */
 export function lostResult(job: PoolJob, reason: Loss['reason'], limits: Limits): DecoderResult {
   if (job.job === null) return failed('SYNTAX', 'The source takes too much time or memory to be parsed.', 0);
   if (reason === 'TIMEOUT' || reason === 'STARVED') return timedOut(limits.timeoutMs, limits.timeoutMs);
   return failed('OUT_OF_MEMORY', memoryMessage(limits.memoryMb), job.spentMs);
 }
 
-/** A result without output and console whose failure has no place in the source. */
+/** A failed result without output, console and place in the source. */
 export function failed(kind: DecoderFailureKind, message: string, durationMs: number): DecoderResult {
   const error = { kind, message, line: null, column: null };
   return { output: null, value: null, console: [], error, durationMs };
@@ -64,7 +64,7 @@ export function failed(kind: DecoderFailureKind, message: string, durationMs: nu
 
 function outputOf(output: string, console: string[], durationMs: number): DecoderResult {
   const bad = (message: string): DecoderResult => ({ ...failed('BAD_OUTPUT', message, durationMs), console });
-  // A UTF-16 unit is at most three bytes.
+  // A UTF-16 unit takes at most three bytes.
   if (output.length * 3 > MAX_OUTPUT_BYTES && Buffer.byteLength(output) > MAX_OUTPUT_BYTES) {
     return bad(`The decoder returned more than ${MAX_OUTPUT_BYTES} bytes of output.`);
   }

@@ -7,7 +7,7 @@ const KEPT_PRODUCTS = 5_000;
 interface ProductRecord {
   runs: number;
   failures: Partial<Record<DecoderFailureKind, number>>;
-  /** A ring of the latest durations in ms. */
+  /** Ring of the latest durations in ms. */
   durations: Float32Array;
 }
 

@@ -5,9 +5,9 @@ export interface SerialsText {
   version: string;
   /** JSON text of serial number → device id, in UTF-8. */
   pieces: readonly Buffer[];
-  /** Of all of them. */
+  /** Bytes of all pieces. */
   bytes: number;
-  /** What is wrong when there is more of it than a decoder may have; the text then names none. */
+  /** Message if there are too many for a decoder, the pieces then being empty; else null. */
   tooLarge: string | null;
 }
 
@@ -16,9 +16,9 @@ type Serials = DecoderJob['serials'];
 interface SerialsEntry {
   version: string;
   loading: Promise<SerialsText>;
-  /** null: it is being loaded. */
+  /** null while loading. */
   size: number | null;
-  /** What is loaded when this is: the newest that was asked for meanwhile. */
+  /** Load that follows this one, of the newest version asked for meanwhile. */
   next: { serials: Serials; loading: Promise<SerialsText> } | null;
 }
 
@@ -26,8 +26,8 @@ const MAX_KEPT_BYTES = 32_000_000;
 const MAX_BYTES = 16 << 20;
 
 /**
- * The serial numbers of the latest products that asked for them, loaded once for each version, in bounded memory. Of a product
- * one version is loaded at a time: whoever asks for newer ones meanwhile gets one that is begun after it, all the same one.
+ * Serial numbers of the products used last, loaded once per version, in bounded memory. A product loads one version at
+ * a time; callers that ask for newer ones meanwhile share the load after it.
  */
 export class SerialsCache {
   #entries = new Map<string, SerialsEntry>();
@@ -64,7 +64,7 @@ export class SerialsCache {
         return text;
       },
       (error: unknown) => {
-        // Whoever waits for it is told; the next one tries again.
+        // Its callers get the error; the next call tries again.
         if (this.#entries.get(productId) === entry) this.#entries.delete(productId);
         throw error;
       },

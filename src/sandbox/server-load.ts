@@ -1,9 +1,9 @@
 const LATE_MS = 50;
 const EVERY = 10;
-/** Part of the time that this thread is at work. */
+/** Share of time at work from which the thread counts as busy. */
 const BUSY_FROM = 0.2;
 
-/** What the server's own thread is doing, told by a timer of the given period. */
+/** Load of the server's own thread, measured by a timer of the given period. */
 export class ServerLoad {
   readonly #periodMs: number;
   #lastTick = performance.now();
@@ -15,12 +15,12 @@ export class ServerLoad {
     this.#periodMs = periodMs;
   }
 
-  /** The thread was at work for a fifth of the time lately. */
+  /** Whether the thread was at work for a fifth of the time lately. */
   get isBusy(): boolean {
     return this.#isBusy;
   }
 
-  /** False when the timer comes late: something else has held the thread. */
+  /** Returns false if the timer is late because something held the thread. */
   tick(now: number): boolean {
     const isInTime = now - this.#lastTick <= this.#periodMs + LATE_MS;
     this.#lastTick = now;

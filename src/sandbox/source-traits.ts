@@ -1,17 +1,17 @@
-/** What a look at a source's text tells about how it must be run. Errs on the careful side: only speed depends on it. */
+/** Traits of a source's text that say how to run it. They err on the careful side: only speed depends on them. */
 export interface SourceTraits {
-  /** It may touch `deviceSerialToId`, `measurements` or `configurationValues`. */
+  /** May touch `deviceSerialToId`, `measurements` or `configurationValues`. */
   usesLookups: boolean;
-  /** It may tell a script from a function body (top-level `var` as properties of the global, code made of text). */
+  /** May tell a script from a function body (top-level `var` as properties of the global, code made of text). */
   needsScript: boolean;
 }
 
-/** Code made of text, and (the last) sources that name themselves: V8 then forgets a function's line offset. */
+/** Code made of text, and last sources that name themselves, for which V8 forgets a function's line offset. */
 const DYNAMIC = /\b(?:eval|Function)\b|\.constructor\b|['"`]constructor\b|sourceURL=/;
-/** The global object as a whole, under another name or with a computed key; `this.name` and `this && …` are told apart. */
+/** The global object as a whole, under another name or with a computed key, but not `this.name` and `this && …`. */
 const WHOLE_GLOBAL = /\bglobalThis\b(?!\s*\.)|\bthis\b(?!\s*(?:\.|&&))/;
 const GLOBAL_NAME = /\b(?:this|globalThis)\s*\.\s*([A-Za-z_$][\w$]*)/g;
-/** A name that `var` or `function` declares; one that a list of declarations or a pattern may. */
+/** Names declared by `var` or `function`, and names that may be in a list of declarations or a pattern. */
 const DECLARED_NAME = /\b(?:var\s+|function(?:\s+|\s*\*\s*))([A-Za-z_$][\w$]*)/g;
 const LISTED_NAME = /[,{[]\s*([A-Za-z_$][\w$]*)(?=\s*[=,;}\]])/g;
 const LOOK_UPS = /deviceSerialToId|measurements|configurationValues/;
@@ -33,7 +33,7 @@ export function readTraits(source: string): SourceTraits {
   };
 }
 
-/** As JavaScript ends them. Counted without a list of them: a source can have hundreds of thousands. */
+/** Number of lines as JavaScript ends them, counted without splitting, as a source may have hundreds of thousands. */
 export function countLines(source: string): number {
   let lines = 1;
   for (let at = 0; at < source.length; at += 1) {
@@ -44,7 +44,7 @@ export function countLines(source: string): number {
   return lines;
 }
 
-/** `var x; … this.x`: only in a script is the one the other. */
+/** Whether `this.x` may read a declared `var x`, as it does in a script only. */
 function readsDeclaredGlobals(source: string): boolean {
   const names = new Set<string>();
   for (const [, name] of source.matchAll(GLOBAL_NAME)) names.add(name!);

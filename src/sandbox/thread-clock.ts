@@ -1,15 +1,15 @@
-/** Asking the system costs a part of a short run. */
+/** Maximum age of a reading, as reading the clock takes part of a short run. */
 const STALE_MS = 2;
-/** Shorter ones are told by the wall clock, which is finer. */
+/** Runs below this take the wall clock, which is finer. */
 const SHORT_MS = 5;
 
-/** The processor time of this thread, for runs on it. */
+/** Processor time of this thread, for the runs on it. */
 export class ThreadClock {
   #readAt = -Infinity;
   #readMs = 0;
   #unseenMs = 0;
 
-  /** A run begins (`now` as of `performance.now`). */
+  /** Begins a run (`now` as of `performance.now`). */
   begin(now: number): void {
     if (now - this.#readAt > STALE_MS) {
       this.#readMs = threadMs();
@@ -18,7 +18,7 @@ export class ThreadClock {
     this.#unseenMs = now - this.#readAt;
   }
 
-  /** What the run that began has used, in ms: never more than the given wall time. */
+  /** Processor time of the run in ms, at most the given wall time. */
   usedMs(wallMs: number): number {
     if (wallMs < SHORT_MS) return wallMs;
     return Math.max(0, Math.min(wallMs, threadMs() - this.#readMs - this.#unseenMs));

@@ -1,31 +1,31 @@
-/** A turn among others. */
+/** Credit of a queue among others. */
 export interface Turn {
-  /** Execution time that is left of it; less than nothing: it took more, and the others come first. */
+  /** Execution time left; negative if it took more, so that the others come first. */
   creditMs: number;
-  /** When it was charged last. */
+  /** When it was last charged. */
   chargedAt: number;
 }
 
-/** Execution time of a turn. */
+/** Execution time per turn. */
 const QUANTUM_MS = 4;
-/** What one took too much is not remembered beyond this. */
+/** Maximum debt that is remembered. */
 const MAX_DEBT_MS = 2_500;
 
-/** As of who comes for the first time. */
+/** Initial credit. */
 export const newTurn = (): Turn => ({ creditMs: QUANTUM_MS, chargedAt: 0 });
 
-/** Comes back after having had nothing to do: what it took too much before is forgiven as time goes by. */
+/** Credits the time that passed while the queue was empty. */
 export function enter(turn: Turn, now: number): void {
   turn.creditMs = Math.min(QUANTUM_MS, turn.creditMs + Math.max(0, now - turn.chargedAt));
 }
 
-/** It took so much, less than nothing when it had been charged for more. */
+/** Charges execution time; a negative amount is refunded. */
 export function charge(turn: Turn, tookMs: number, now: number): void {
   turn.creditMs = Math.max(-MAX_DEBT_MS, Math.min(QUANTUM_MS, turn.creditMs - tookMs));
   turn.chargedAt = now;
 }
 
-/** The first that has something left of its turn; where none has, all get new turns. */
+/** The first served queue with credit left; if none has any, all get new turns. */
 export function inTurn<T>(all: readonly T[], turnOf: (one: T) => Turn, isServed: (one: T) => boolean): T | undefined {
   let most = -Infinity;
   for (const one of all) {
@@ -40,7 +40,7 @@ export function inTurn<T>(all: readonly T[], turnOf: (one: T) => Turn, isServed:
   return inTurn(all, turnOf, isServed);
 }
 
-/** Whose turn is over goes behind the others; who has nothing to do any more goes away. */
+/** Moves a queue whose turn is over behind the others; removes it if it is empty. */
 export function goOn<T>(all: T[], one: T, turn: Turn, isDone: boolean): void {
   if (!isDone && turn.creditMs > 0) return;
   const [taken] = all.splice(all.indexOf(one), 1);

@@ -1,9 +1,9 @@
 import { type Bounds, MOST_NODES, parseShallow } from '../domain/text/json-text.ts';
 
-/** More than the realm writes: deeper text is a lie, and would end whoever walks through it. */
+/** Bounds of text from a decoder process: deeper than the realm writes, and safe to walk through. */
 export const UNTRUSTED: Bounds = { levels: 80, nodes: MOST_NODES };
 
-/** The value of JSON text that nobody vouches for; undefined: it is none, or of more than it may have. */
+/** Parses untrusted JSON text; undefined: it is invalid or beyond the bounds. */
 export function readJson(text: string): unknown {
   return parseShallow(text, UNTRUSTED);
 }

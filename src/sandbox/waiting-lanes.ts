@@ -1,13 +1,12 @@
 import { isBarred, isDoubtful, isSlow, standingOf } from './penalties.ts';
 import type { PoolProduct, PoolWorkspace, WaitingLanes } from './pool-job.ts';
 
-/** Beside every number that `standingOf` may give. */
+/** Added to a standing that `standingOf` returns, all of which are whole numbers. */
 const HEAVY = 0.5;
 
 /**
- * The lanes for which the workspace's products wait now. There may be a thousand, and they are asked for with each job that
- * comes and each that ends: all are gone through only when what their workspace did, or time, may have moved them.
- * `isHeavy`: none of them is served in the fast lane.
+ * Lanes in which the workspace's products wait now. They are asked for with each job, so all products are looked at
+ * only after the workspace's conduct, or time, may have moved them. `isHeavy`: none of them is served in the fast lane.
  */
 export function lanesOf(workspace: PoolWorkspace, now: number, isHeavy: boolean): WaitingLanes {
   const { waiting } = workspace;
@@ -22,7 +21,7 @@ export function lanesOf(workspace: PoolWorkspace, now: number, isHeavy: boolean)
   return waiting;
 }
 
-/** It waits for no lane any more. */
+/** Takes the product out of its lane. */
 export function leaveLane({ line, workspace: { waiting } }: PoolProduct): void {
   if (line.lane !== null) waiting.counts[line.lane] -= 1;
   if (line.isSuspect) waiting.suspects -= 1;
@@ -30,13 +29,13 @@ export function leaveLane({ line, workspace: { waiting } }: PoolProduct): void {
   line.isSuspect = false;
 }
 
-/** Where its first job may run now. */
+/** Puts the product into the lane of its first job. */
 function place(product: PoolProduct, now: number): void {
   leaveLane(product);
   const { line, workspace, heldUntil, quarantinedUntil } = product;
   const { waiting } = workspace;
   const first = line.jobs[line.head];
-  // Taken since it was doubted.
+  // Taken since it was marked.
   if (first === undefined) return;
   if (first.isSuspect) {
     line.isSuspect = true;
