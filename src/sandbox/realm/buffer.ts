@@ -1,12 +1,12 @@
 /* eslint-disable @typescript-eslint/no-explicit-any */
 
 /**
- * Puts a small `Buffer` as Node's on the global (CONTRACT 5): from, alloc, concat, isBuffer, byteLength, numbers read and
- * written, texts in utf8, hex, base64, base64url, latin1, ascii and utf16le. To be called after `installEncodings`.
+ * Defines a small `Buffer` like Node's (CONTRACT 5): from, alloc, concat, isBuffer, byteLength, numbers read and
+ * written, texts in utf8, hex, base64, base64url, latin1, ascii and utf16le. Call it after `installEncodings`.
  */
 export function installBuffer(define: (name: string, value: unknown) => void): void {
   const anyGlobal = globalThis as any;
-  // Their instances are made anew each time: whoever patches `encode` or `decode` would hold one that outlives the call.
+  // Made anew each time: a patched `encode` or `decode` must not get an instance that outlives the call.
   const { __base64decode: bytesOfBase64, btoa: toBase64, TextEncoder, TextDecoder } = anyGlobal;
   const decoded = (bytes: Uint8Array, encoding: string): string =>
     new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
@@ -124,7 +124,7 @@ export function installBuffer(define: (name: string, value: unknown) => void): v
     },
   };
 
-  /** Where the bytes or the text stand. Uint8Array's own would take them for a number, and never find them. */
+  /** Index of bytes or a text. Uint8Array's own methods would take them for a number. */
   const find = (bytes: Bytes, value: any, isLast: boolean, from?: any, encoding?: any): number => {
     if (typeof from === 'string') return find(bytes, value, isLast, undefined, from);
     const wanted: ArrayLike<number> =
@@ -240,7 +240,7 @@ export function installBuffer(define: (name: string, value: unknown) => void): v
   number('BigInt64', 8, 'BigInt64');
   number('BigUInt64', 8, 'BigUint64', 'BigUint64');
 
-  /** `readUIntBE(offset, byteLength)` and its kin, up to six bytes. */
+  /** `readUIntBE(offset, byteLength)` and the like, up to six bytes. */
   for (const isLittle of [true, false]) {
     const order = isLittle ? 'LE' : 'BE';
     const at = (offset: number, size: number, i: number): number => offset + (isLittle ? size - 1 - i : i);
@@ -283,7 +283,7 @@ export function installBuffer(define: (name: string, value: unknown) => void): v
   Object.setPrototypeOf(Buffer, Uint8Array);
   Object.defineProperty(Buffer, Symbol.species, { get: () => Bytes });
   Object.defineProperty(Buffer, 'prototype', { value: Bytes.prototype, writable: false });
-  // No property leads to it, so nobody else watches it.
+  // No property leads to it, so the watch on built-ins does not see it.
   Object.freeze(Bytes);
   define('Buffer', Buffer);
 }

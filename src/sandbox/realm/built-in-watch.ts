@@ -4,23 +4,22 @@ import type { Builtins } from './builtins.ts';
 /**
  * Tells whether a run changed a built-in, so that the context can be thrown away.
  *
- * Comparing every property descriptor costs some 100 µs. It is enough to compare, for each of the ~150 built-in objects,
- * the number of enumerable keys, and all writable values (a few µs), because
+ * Comparing every property descriptor costs some 100 µs. It is enough to compare, for each of the ~150 built-in
+ * objects, the number of enumerable keys, and all writable values (a few µs), because
  * - methods (functions that are no constructors) are frozen, so they cannot carry anything;
- * - accessors, read-only values, symbol keys, values that would be missed under an equal inherited one, and what is
- *   enumerable from the beginning (of `console`), which could come back in another order, are made permanent: they can
- *   neither be deleted nor become enumerable;
+ * - accessors, read-only values, symbol keys, values that equal an inherited one, and keys that are enumerable from the
+ *   beginning (of `console`) are made permanent: they can neither be deleted nor become enumerable;
  * - assignment, class fields and every other built-in can only create *enumerable* properties, or make one so;
- * - symbol keys, which take as long again to count, can only be created by who got hold of a symbol, and that is noted;
- * - the few functions that can do otherwise on an existing object, exchange what it inherits from, or let it take no more
- *   (`Object.defineProperty`, `Object.setPrototypeOf`, `Object.freeze` and their kin, and `Proxy`, which could smuggle a
- *   built-in past them) are wrapped and leave a note: asking each object takes as long as a whole run.
+ * - symbol keys, which take as long again to count, can only be created with a symbol, and reaching one is noted;
+ * - the few functions that can do otherwise on an existing object, exchange its prototype, or make it inextensible
+ *   (`Object.defineProperty`, `Object.setPrototypeOf`, `Object.freeze` and the like, and `Proxy`, which could smuggle a
+ *   built-in past them) are wrapped and noted: asking each object takes as long as a whole run.
  */
 export function watchBuiltins(b: Builtins) {
   const { Object, Proxy, Error } = b;
   /**
-   * What was defined piece by piece is a dictionary to V8, whose keys are looked through each time they are counted. An
-   * object that others inherit from, and that is read through them, is laid out anew: 20 µs less a run.
+   * Makes V8 lay an object out anew, by reading it as a prototype. An object defined piece by piece is a dictionary,
+   * whose keys are slow to count.
    */
   const makeFast = (object: any): void => {
     const child = b.create(object);
@@ -32,7 +31,7 @@ export function watchBuiltins(b: Builtins) {
   let noted = false;
   let symbolsReached = false;
 
-  /** Replaces a function by one that leaves a note when it is used on a built-in. */
+  /** Replaces a function by one that notes its use on a built-in. */
   const wrap = (holder: any, name: string, arity: number, targetOf: (self: any, first: any) => any): void => {
     const original = holder[name];
     const wrapper = {
@@ -49,7 +48,7 @@ export function watchBuiltins(b: Builtins) {
   wrap(Object, 'defineProperty', 3, first);
   wrap(Object, 'defineProperties', 2, first);
   wrap(global.Reflect, 'defineProperty', 3, first);
-  // An object that is for a moment one of Intl's classes can be given what no list of keys shows.
+  // An object given one of Intl's prototypes for a moment can get state that no list of keys shows.
   wrap(Object, 'setPrototypeOf', 2, first);
   wrap(global.Reflect, 'setPrototypeOf', 2, first);
   const { get, set } = b.getOwnPropertyDescriptor(b.objectPrototype, '__proto__')!;
@@ -86,7 +85,7 @@ export function watchBuiltins(b: Builtins) {
   });
   b.defineProperty(global, 'Proxy', { value: watchedProxy, writable: true, configurable: true });
 
-  // Every way to a symbol begins here, and to what has symbol keys that can be copied.
+  // Notes access to symbols, and to functions that copy symbol keys.
   const { Symbol: AnySymbol } = global;
   b.defineProperty(global, 'Symbol', {
     __proto__: null,
@@ -110,7 +109,7 @@ export function watchBuiltins(b: Builtins) {
     });
   }
 
-  // Everything reachable, and the intrinsics that only syntax or the results of calls reach.
+  // All that is reachable, and the intrinsics that only syntax or call results reach.
   const segments: any = new (global.Intl.Segmenter as any)().segment('');
   const roots: any[] = [
     global,
@@ -144,7 +143,7 @@ export function watchBuiltins(b: Builtins) {
   const queue: any[] = roots;
   const values: any[] = [];
   const symbolKeys: symbol[] = [];
-  /** For each of `values`, the comparison as code: many times faster than a loop over owners and keys. */
+  /** Comparison code for each of `values`: many times faster than a loop over owners and keys. */
   const comparisons: string[] = [];
   while (queue.length > 0) {
     const object = queue.pop();
@@ -187,7 +186,7 @@ export function watchBuiltins(b: Builtins) {
   }
   symbolsReached = false;
 
-  /** Deletes what the run left on the global; not thousands, which take as long as it took the run, from the next one. */
+  /** Deletes the globals that the run left; gives up on thousands, which take as long as the run. */
   const sweepGlobal = (): boolean => {
     const names = b.keys(global);
     if (names.length > 1_000) return false;
@@ -195,7 +194,7 @@ export function watchBuiltins(b: Builtins) {
     return true;
   };
 
-  /** True when all built-ins are as they were; new globals have been removed. Runs no code of the user. */
+  /** Returns whether all built-ins are as they were, after removing new globals. Runs no code of the user. */
   return function unchanged(): boolean {
     if (noted) return false;
     if (b.keys(global).length > 0 && !sweepGlobal()) return false;

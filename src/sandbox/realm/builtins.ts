@@ -1,6 +1,6 @@
 /**
- * The files of this folder run inside the isolate: `realm-text.ts` joins their functions as text, so each function may
- * use only its parameters and the language. Whatever runs after the user's code uses the built-ins captured here.
+ * Files of this folder run inside the isolate: `realm-text.ts` joins their functions as text, so each function may use
+ * only its parameters and the language. Code that runs after the user's uses the built-ins captured here.
  */
 /* eslint-disable @typescript-eslint/no-explicit-any */
 
@@ -67,7 +67,7 @@ export function captureBuiltins() {
     typedArrayTag: getter(typedArrayPrototype, Symbol.toStringTag),
     typedArrayLength: getter(typedArrayPrototype, 'length'),
     callSitePrototype: callSitePrototype as object,
-    // They refuse whatever is no call site of V8's own.
+    // Refuse anything but V8's own call sites.
     siteFile: uncurry(callSitePrototype.getFileName),
     siteSource: uncurry(callSitePrototype.getScriptNameOrSourceURL),
     siteLine: uncurry(callSitePrototype.getLineNumber),
@@ -87,5 +87,5 @@ export function captureBuiltins() {
   };
 }
 
-/** What the files of this folder use instead of globals. */
+/** Built-ins that the files of this folder use instead of globals. */
 export type Builtins = ReturnType<typeof captureBuiltins>;

@@ -2,7 +2,9 @@
 import type { Builtins } from './builtins.ts';
 import type { Write } from './output-text.ts';
 
-/** `console` for the user, and the lines it caught as JSON text of an array (CONTRACT 5: 64 KiB, the cut is marked). */
+/**
+ * Makes the user's `console`, and the caught lines as JSON text of an array (CONTRACT 5: 64 KiB, the cut is marked).
+ */
 export function makeConsole(b: Builtins, write: Write, describeError: (error: unknown) => string) {
   const limit = 65_536;
   let used = 0;
@@ -13,7 +15,7 @@ export function makeConsole(b: Builtins, write: Write, describeError: (error: un
     let bytes = text.length;
     for (let i = 0; i < text.length; i += 1) {
       const c = b.charCodeAt(text, i);
-      // Half a surrogate pair is two of its four bytes.
+      // Each half of a surrogate pair takes two of its four bytes.
       if (c > 0x7f) bytes += c > 0x7ff && (c < 0xd800 || c > 0xdfff) ? 2 : 1;
     }
     return bytes;
@@ -25,7 +27,7 @@ export function makeConsole(b: Builtins, write: Write, describeError: (error: un
   const shown = (value: any, room: number): string => {
     switch (typeof value) {
       case 'string':
-        // To cut a part out of a rope of half a gigabyte would first make it one piece.
+        // Slicing a rope would first flatten it, perhaps half a gigabyte.
         if (value.length > 1_000_000) return '(a string of ' + value.length + ' characters)';
         return value.length > room ? b.slice(value, 0, room + 1) : value;
       case 'number':
@@ -47,7 +49,7 @@ export function makeConsole(b: Builtins, write: Write, describeError: (error: un
     return false;
   };
 
-  /** The usual `%s %d %i %f %j %o %O %%`; arguments that no directive takes follow, separated by blanks. */
+  /** Formats the usual `%s %d %i %f %j %o %O %%`; arguments without a directive follow, separated by blanks. */
   const format = (values: ArrayLike<any>): string => {
     let out = '';
     let next = 0;
@@ -125,7 +127,7 @@ export function makeConsole(b: Builtins, write: Write, describeError: (error: un
     const caught = catcher(levels[i] + ': ');
     object[levels[i]!] = (...values) => caught(values);
   }
-  // There, and of no use without a terminal or a clock.
+  // Exist, but need a terminal or a clock.
   const silent = ['groupEnd', 'clear', 'count', 'countReset', 'time', 'timeEnd', 'timeLog'];
   for (let i = 0; i < silent.length; i += 1) object[silent[i]!] = () => {};
   return {
@@ -136,7 +138,7 @@ export function makeConsole(b: Builtins, write: Write, describeError: (error: un
       full = false;
       lines = '';
     },
-    /** `''` when nothing was printed. */
+    /** Returns `''` if nothing was printed. */
     text: (): string => lines,
   };
 }

@@ -1,9 +1,9 @@
 /* eslint-disable @typescript-eslint/no-explicit-any */
 
-/** Puts `atob`, `btoa`, `TextEncoder`, `TextDecoder` (as on the web) and `__base64decode` on the global (CONTRACT 5). */
+/** Defines `atob`, `btoa`, `TextEncoder`, `TextDecoder` (as on the web) and `__base64decode` (CONTRACT 5). */
 export function installEncodings(define: (name: string, value: unknown) => void): void {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-  /** Frozen: whoever replaces `String` can look up what he likes in it, and get hold of what he finds. */
+  /** Frozen, because a patched `String` can look up any key in it and so reach it. */
   const codesOf = (digits: string): readonly number[] => {
     const codes = Array.from({ length: 128 }, () => -1);
     for (let i = 0; i < digits.length; i += 1) codes[digits.charCodeAt(i)] = i % 64;
@@ -28,7 +28,7 @@ export function installEncodings(define: (name: string, value: unknown) => void)
     return text;
   };
 
-  /** Bytes of base64 text; null when a character, the padding or the length is not what `codes` allows. */
+  /** Decodes base64; null if a character, the padding or the length is not what `codes` allows. */
   const decode = (
     text: string,
     codes: readonly number[],
@@ -89,7 +89,7 @@ export function installEncodings(define: (name: string, value: unknown) => void)
   });
 
   define('__base64decode', function __base64decode(data: unknown): number[] {
-    // Devices send url-safe alphabets, line breaks and no padding; all of them are read.
+    // Reads what devices send: url-safe alphabets, line breaks and no padding.
     const decoded = decode(String(data), tolerantCodeOf, false);
     if (decoded === null) throw invalidCharacter('__base64decode: the text is not base64.');
     return Array.prototype.slice.call(decoded.bytes, 0, decoded.length) as number[];
@@ -162,7 +162,7 @@ export function installEncodings(define: (name: string, value: unknown) => void)
     'utf-16le': ['utf-16le', 'utf-16', 'unicode', 'ucs-2', 'iso-10646-ucs-2', 'csunicode', 'unicodefeff'],
     'utf-16be': ['utf-16be', 'unicodefffe'],
   };
-  // No Map: whoever patches `Map.prototype.get` would hold one that outlives the call.
+  // No Map: a patched `Map.prototype.get` would get one that outlives the call.
   const encodingOf: Record<string, string> = Object.create(null);
   for (const encoding of Object.keys(labels)) for (const label of labels[encoding]!) encodingOf[label] = encoding;
   const upperHalf1252 =
@@ -180,7 +180,7 @@ export function installEncodings(define: (name: string, value: unknown) => void)
     #encoding: string;
     #fatal: boolean;
     #ignoreBOM: boolean;
-    /** Bytes of an unfinished character, kept between two calls with `{stream: true}`. */
+    /** Bytes of an unfinished character, kept between calls with `{stream: true}`. */
     #rest: Uint8Array = new Uint8Array(0);
     #bomSeen = false;
 

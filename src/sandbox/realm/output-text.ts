@@ -2,13 +2,14 @@
 import type { Builtins } from './builtins.ts';
 
 /**
- * A writer of any value as JSON text. What JSON cannot say becomes `{"$inlet": …}`: `NaN`, `Infinity`, `-Infinity`,
- * `Invalid Date`, `bigint:<digits>`, `symbol`, `function`, `cyclic`. With `display` the text is for people and never refused, only cut.
+ * Makes a writer of any value as JSON text. Values that JSON lacks become `{"$inlet": …}`: `NaN`, `Infinity`,
+ * `-Infinity`, `Invalid Date`, `bigint:<digits>`, `symbol`, `function`, `cyclic`. With `display` the text is for people
+ * and is cut instead of refused.
  */
 export function makeOutputWriter(b: Builtins) {
   const maxDepth = 64;
   const marker = (text: string, display: boolean): string => (display ? text : `{"$inlet":${b.stringify(text)}}`);
-  /** The last refusal: known by identity, since the user's code may throw anything that looks like one. */
+  /** The last refusal, known by identity, since users' code may throw anything that looks like one. */
   let refused: { reason: string } | null = null;
   const refuse = (reason: string): never => {
     refused = { reason };
@@ -50,7 +51,7 @@ export function makeOutputWriter(b: Builtins) {
       return out + ']';
     };
 
-    /** The text of one value; `''` for `undefined`, which its holder leaves out or writes as null. */
+    /** The text of one value; `''` for `undefined`, which is left out or written as null. */
     const one = (given: any, depth: number, up: any): string => {
       let v = given;
       switch (typeof v) {
@@ -102,13 +103,13 @@ export function makeOutputWriter(b: Builtins) {
     };
 
     const bigint = (v: bigint): string => {
-      // A huge BigInt takes seconds to print in decimal; its size shows in a comparison.
+      // A huge BigInt takes seconds to print; a comparison shows its size.
       const huge = v > 10n ** 400n || v < -(10n ** 400n);
       const digits = huge ? 'huge' : b.bigintText(v);
       return told(display ? digits + 'n' : marker('bigint:' + digits, false));
     };
 
-    /** Dates, boxed primitives and typed arrays, recognised by what they are and not by what they say. */
+    /** Dates, boxed primitives and typed arrays, recognised by their internals rather than their properties. */
     const unusual = (v: any, prototype: object, depth: number, here: object): string | null => {
       for (let p: object | null = prototype, steps = 0; p !== null && steps < 16; p = b.getPrototypeOf(p), steps += 1) {
         try {
@@ -135,12 +136,12 @@ export function makeOutputWriter(b: Builtins) {
   }
   return {
     write,
-    /** What is wrong with the output, the end of "The decoder returned …"; null for any other error. */
+    /** End of the sentence "The decoder returned …" for a refusal; null for any other error. */
     refusalOf: (error: unknown): string | null => (refused !== null && error === refused ? refused.reason : null),
   };
 }
 
-/** The writer and what it knows of its refusals. */
+/** Writer of values, with the reasons of its refusals. */
 export type OutputWriter = ReturnType<typeof makeOutputWriter>;
-/** A value as text of at most `maxLength` characters; with `display` for people. */
+/** Writes a value as text of at most `maxLength` characters; with `display` for people. */
 export type Write = OutputWriter['write'];

@@ -1,6 +1,6 @@
 /**
- * A `Math.random` that begins anew with each call. V8's goes on where the call before has left it: who works out what
- * comes can leave it where the next call is given the number that he wants.
+ * Makes a `Math.random` that is seeded anew for each call. V8's own continues, so one call could predict or choose the
+ * numbers of the next.
  */
 export function makeRandom() {
   let [a, b, c, d] = [0, 0, 0, 0];
@@ -30,5 +30,5 @@ export function makeRandom() {
   };
 }
 
-/** What makes the random numbers of each call. */
+/** Random numbers of one call at a time. */
 export type CallRandom = ReturnType<typeof makeRandom>;

@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-explicit-any */
 import type { Builtins } from './builtins.ts';
 
-/** Builds `request` (CONTRACT 5) and the other globals of a call out of the input's JSON text. */
+/** Builds `request` (CONTRACT 5) and the other globals of a call from the input's JSON text. */
 export function makeRequestBuilder(b: Builtins) {
   const titles: Map<string, string> = new Map();
 
@@ -9,7 +9,7 @@ export function makeRequestBuilder(b: Builtins) {
     const known = b.mapGet(titles, name);
     if (known !== undefined) return known;
     let title = '';
-    // Not `split`: it calls what users' code has put on `String.prototype`, and titles outlive the call.
+    // Not `split`: it runs what users' code put on `String.prototype`, and titles outlive the call.
     for (let from = 0; from <= name.length;) {
       const dash = b.indexOf(name, '-', from);
       const end = dash < 0 ? name.length : dash;
@@ -21,7 +21,7 @@ export function makeRequestBuilder(b: Builtins) {
     return title;
   };
 
-  /** The key a name stands for: itself if it is there, else its Title-Case form if that is. */
+  /** The key for a name: itself if it exists, else its Title-Case form if that does. */
   const keyOf = (target: any, key: string | symbol): string | symbol => {
     if (typeof key !== 'string' || b.hasOwn(target, key)) return key;
     const title = titleCase(key);
@@ -37,7 +37,7 @@ export function makeRequestBuilder(b: Builtins) {
     deleteProperty: (target: any, key: string | symbol) => b.deleteProperty(target, keyOf(target, key)),
   }) as any;
 
-  /** An ordinary own property whatever the name: `__proto__` is a name like any other. */
+  /** Defines an ordinary own property, also for the name `__proto__`. */
   const own = (target: object, key: string | symbol, value: unknown): boolean =>
     b.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true } as any);
 
@@ -66,7 +66,7 @@ export function makeRequestBuilder(b: Builtins) {
 }
 
 /**
- * `deviceSerialToId`, `measurements` and `configurationValues` (CONTRACT 5): nothing inherited shows as a device,
+ * Makes `deviceSerialToId`, `measurements` and `configurationValues` (CONTRACT 5): nothing inherited shows as a device,
  * except `hasOwnProperty`. `identityOf`: `deviceIdentity`.
  */
 export function makeLookups(b: Builtins, identityOf: (name: string) => string) {
@@ -89,9 +89,12 @@ export function makeLookups(b: Builtins, identityOf: (name: string) => string) {
     return object;
   };
 
-  /** `deviceSerialToId`: its own names are the serial numbers as they are; other spellings of an EUI are found behind them. */
+  /**
+   * `deviceSerialToId`: own names are the serial numbers as written; a proxy behind them finds other spellings of an
+   * EUI.
+   */
   const serialIds = (entries: any): any => {
-    // Of the few that are written otherwise than they are compared; undefined: several devices have it.
+    // Ids of the few serial numbers not written as they compare; undefined: several devices have it.
     let byIdentity: any = null;
     const readIdentities = (): void => {
       byIdentity = b.create(null);
@@ -125,8 +128,8 @@ export function makeLookups(b: Builtins, identityOf: (name: string) => string) {
   };
 
   /**
-   * One part of what is known of devices, by device id, and of the sender also without it. Ids that were asked for and
-   * not supplied are told to `ask`: the run is then repeated with them; `null` means that the product has no such device.
+   * One part of the known values, by device id, and the sender's also without it. Calls `ask` with ids that were not
+   * supplied, so that the run is repeated with them; null: the product has no such device.
    */
   const byDevice = (
     supplied: any,
@@ -140,7 +143,7 @@ export function makeLookups(b: Builtins, identityOf: (name: string) => string) {
       if (typeof key !== 'string' || key.length === 0 || key.length > 200) return false;
       if (sender !== null && b.hasOwn(sender, key)) return true;
       if (!b.hasOwn(supplied, key)) {
-        // Names that code probes on any object are never device ids.
+        // Code probes these names on any object; they are never device ids.
         if (key !== 'toJSON' && key !== 'then' && !(key in b.objectPrototype)) ask(key);
         return false;
       }

@@ -5,7 +5,7 @@ import type { OutputWriter, Write } from './output-text.ts';
 import type { CallRandom } from './random.ts';
 import type { makeLookups, makeRequestBuilder } from './request-object.ts';
 
-/** Error → `Name: message`, whatever was thrown, without trusting any of it. */
+/** Describes any thrown value as `Name: message`, without trusting any of it. */
 export function makeErrorDescription(b: Builtins, write: Write) {
   const text = (value: unknown, name: string): string => {
     try {
@@ -35,10 +35,10 @@ export function makeErrorDescription(b: Builtins, write: Write) {
 }
 
 /**
- * The trusted side of a call: runs the decoder and returns one text, whose first letter says what it is:
- * `O` output JSON without console; `R` JSON `{output, console}`; `E` JSON `{kind, message, line, column, stack, console}`;
- * `M` JSON list of device ids whose last values are missing; `P` a promise is pending: call `settle`;
- * `D` the context was changed by the call before: nothing has run.
+ * Trusted side of a call: runs the decoder and returns one text, whose first letter says what follows. `O`: output
+ * JSON, no console; `R`: JSON `{output, console}`; `E`: JSON `{kind, message, line, column, stack, console}`; `M`: JSON
+ * list of device ids whose last values are missing; `P`: a promise is pending, call `settle`; `D`: an earlier call
+ * changed the context, nothing has run.
  */
 export function makeRunner(
   b: Builtins,
@@ -64,15 +64,15 @@ export function makeRunner(
   let missing: Set<string> = new b.Set();
   let missingText = '';
 
-  /** Thrown when the context turns out to be changed; known by identity. */
+  /** Thrown if the context turns out to be changed; known by identity. */
   const changed = {};
   const setGlobal = (name: string, value: unknown): void => {
     const done = b.defineProperty(b.global, name, {
       value,
       writable: true,
       enumerable: false,
-      // What a call deletes would be the last of the global's keys for the next one. A script, which has a context for each
-      // call, may declare a function of that name.
+      // Deleting a global would reorder the keys for the next call. A script has its own context and may declare a
+      // function of that name.
       configurable: factory === null,
     } as any);
     if (!done) throw changed;
@@ -85,8 +85,8 @@ export function makeRunner(
   const isPlace = (value: unknown): value is number =>
     typeof value === 'number' && value > 0 && value < 10_000_000 && value % 1 === 0;
   /**
-   * Where in the user's source: asked of V8 itself, since `stack` may be a lie; else the text of `stack`, bounded. What
-   * comes back may still be told by the user's code, so nothing but whole numbers and JSON text gets through.
+   * Place of an error in the user's source: asked of V8, since `stack` may lie; else the bounded text of `stack`. The
+   * user's code may still interfere, so only whole numbers and JSON text get through.
    */
   const placeOf = (error: any): string => {
     if (typeof error !== 'object' || error === null) return '';
@@ -140,7 +140,7 @@ export function makeRunner(
         return { value: decodeUplink(given) };
       }
       if (typeof Decoder === 'function') return { value: Decoder(input.bytes, input.fPort) };
-      // ChirpStack's older form.
+      // Older form of ChirpStack.
       if (typeof Decode === 'function') return { value: Decode(input.fPort, input.bytes, input.variables ?? {}) };
       return `The source defines neither decodeUplink(input) nor Decoder(bytes, port)${insteadOf(functions)}`;
     }
@@ -152,7 +152,7 @@ export function makeRunner(
     return { value: Decoder(requestOf(input)) };
   };
 
-  /** What a Set, Map, generator or the like calls itself, which would be an object without keys; '' for anything else. */
+  /** Tag of a Set, Map, generator or the like, which would be written without keys; '' for anything else. */
   const otherList = (value: any): string => {
     if (typeof value !== 'object' || value === null || b.isArray(value)) return '';
     if (b.getPrototypeOf(value) === b.objectPrototype || b.typedArrayTag(value) !== undefined) return '';
@@ -179,7 +179,7 @@ export function makeRunner(
     return lines.text() === '' ? 'O' + output : `R{"output":${b.stringify(output)},"console":${consoleJson()}}`;
   };
 
-  /** Turns whatever `work` throws into text; a failure of the user's getters while telling is itself told. */
+  /** Returns the text of `work`, or of the error it throws, also if describing that throws. */
   const told = (work: () => string): string => {
     let result: string;
     try {
@@ -197,7 +197,7 @@ export function makeRunner(
   const failed = (error: any): string => {
     const refusal = refusalOf(error);
     if (refusal !== null) return failure('BAD_OUTPUT', `The decoder returned ${refusal}.`, '');
-    // The place first: reading `message` may run the user's code, which may change how stacks are told.
+    // The place first: reading `message` may run users' code that changes stack traces.
     const place = placeOf(error);
     return failure('THREW', describe(error), place);
   };
@@ -228,7 +228,7 @@ export function makeRunner(
   return {
     /** `made`: the user's source as a function; without it `source` is run as a script. */
     install(made: typeof factory, source: string, entry: string, lookupsUsed: boolean): void {
-      // It lives as long as the context, and sloppy code that it calls can get hold of it (`caller`, call sites).
+      // It outlives the call, and sloppy code can reach it (`caller`, call sites).
       if (made !== null) b.freeze(made);
       factory = made;
       script = source;
@@ -243,7 +243,7 @@ export function makeRunner(
       for (let i = 0; i < names.length && i < 1000; i += 1) ids[i] = map[names[i]!];
       serialIds = ids;
     },
-    /** `lastRound`: ids that are still missing then count as unknown devices. `seed`: of its random numbers. */
+    /** `lastRound`: ids that are still missing count as unknown devices. `seed`: of the random numbers. */
     run(inputText: string, lookedUpText: string, lastRound: boolean, seed: number): string {
       if (used && !unchanged()) return 'D';
       used = true;
@@ -279,7 +279,7 @@ export function makeRunner(
         return isThenable(returned.value) ? awaited(returned.value) : finish(returned.value);
       });
     },
-    /** After `P`, once the microtasks have run. */
+    /** Settles a result `P`, once the microtasks have run. */
     settle(): string {
       const settled = pending;
       pending = null;
