@@ -17,7 +17,7 @@ interface Shown {
   section: Section | null;
 }
 
-/** The whole page: the sign-in page for who is not signed in, else the screen that the address names. */
+/** The whole page: the sign-in page without a session, else the screen of the address. */
 export function App() {
   const now = useStore(session);
   const shown = useScreen();
@@ -40,11 +40,11 @@ export function App() {
   );
 }
 
-/** The screen of the address; the one before stays until the code of the next has come. */
+/** The screen of the address; the previous one stays until the next one's code is loaded. */
 function useScreen(): Shown | null {
   const { path } = usePlace();
   const [shown, setShown] = useState<Shown | null>(null);
-  // Before anything is painted: what is asked for is asked for at once.
+  // Start before painting, so that requests go out at once.
   useLayoutEffect(() => {
     let isWanted = true;
     const found = routeOf(ROUTES, path);
@@ -52,7 +52,7 @@ function useScreen(): Shown | null {
       if (isWanted) setShown({ key: path, Screen, params: found?.params ?? {}, section: found?.route.section ?? null });
     };
     const code = found === null ? NowhereScreen : found.route.load();
-    // A build that was replaced has other files: the page is of yesterday.
+    // After an update of the server the files have other names: ask to reload.
     if (code instanceof Promise) code.then(show, () => show(OutdatedScreen));
     else show(code);
     return () => void (isWanted = false);

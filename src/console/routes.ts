@@ -11,7 +11,7 @@ function aheadOfDevices(workspaceId: string, query: URLSearchParams): void {
   askAhead(DevicePage, firstPage(workspaceId, readFilter(query)));
 }
 
-/** Every screen of the console. The devices come with the page; the code of the others is got when somebody goes there. */
+/** Every screen of the console. The list of devices comes with the page; the code of others is loaded on demand. */
 export const ROUTES: readonly Route[] = [
   {
     path: '/',

@@ -1,4 +1,4 @@
-/** What the server said went wrong, in its words; `code` is stable (CONTRACT 7), `OFFLINE` when it cannot be reached. */
+/** A failure in the server's words; `code` is stable (CONTRACT 7), `OFFLINE` when the server cannot be reached. */
 export class ApiError extends Error {
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>>;
@@ -16,14 +16,14 @@ interface RawError {
   extensions?: Record<string, unknown> | undefined;
 }
 
-/** The first of the errors of a GraphQL answer, as an ApiError. */
+/** The first error of a GraphQL answer, as an ApiError. */
 export function errorOf(errors: readonly RawError[]): ApiError {
   const { message, extensions = {} } = errors[0] ?? { message: 'The server answered with nothing.' };
   const { code, ...details } = extensions;
   return new ApiError(typeof code === 'string' ? code : 'UNKNOWN', message, details);
 }
 
-/** Whatever was thrown, in words for people. */
+/** Anything thrown, in words for people. */
 export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

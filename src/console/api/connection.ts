@@ -3,19 +3,19 @@ import { sessionDoubted } from './session-end.ts';
 import { createStore } from './store.ts';
 
 /**
- * What the badge says. `live`: connected, and whatever this page follows is up to date. `syncing`: connecting for the
- * first time, or fetching what was missed. `retrying`: the connection is lost and is being tried again.
+ * State of the badge. `live`: connected, and everything this page follows is up to date. `syncing`: connecting for the
+ * first time, or fetching missed changes. `retrying`: the connection is lost and is being tried again.
  */
 export type LiveState = 'live' | 'syncing' | 'retrying';
 
-/** A silent connection is asked; without an answer in this time it is given up. */
+/** Intervals of checking a silent connection: when no pong arrives, it is closed. */
 const PING_EVERY_MS = 10_000;
 const PONG_WITHIN_MS = 5_000;
 const LONGEST_WAIT_MS = 15_000;
-/** What the server closes with when the token is gone, or may do other things than before. */
+/** Close code of the server when the token is gone, or its rights have changed. */
 const FORBIDDEN = 4403;
 
-/** The state of the one connection of this page. */
+/** The state of this page's one connection. */
 export const liveState = createStore<LiveState>('syncing');
 
 let isConnected = false;
@@ -25,7 +25,7 @@ function tell(): void {
   if (isConnected) liveState.set(catchingUp > 0 ? 'syncing' : 'live');
 }
 
-/** Something followed is being fetched anew: `syncing` until the promise settles. */
+/** Shows `syncing` until the promise settles. */
 export async function whileSyncing<Value>(work: Promise<Value>): Promise<Value> {
   catchingUp += 1;
   tell();
@@ -40,20 +40,20 @@ export async function whileSyncing<Value>(work: Promise<Value>): Promise<Value> 
 let client: Client | null = null;
 const followers = new Set<() => void>();
 
-/** Calls now if there is a connection, and each time there is one again, until the returned function is called. */
+/** Calls now if connected, and after each reconnection, until the returned function is called. */
 export function onConnected(listener: () => void): () => void {
   followers.add(listener);
   if (isConnected) listener();
   return () => void followers.delete(listener);
 }
 
-/** The connection to `/graphql`, opened at the first call and kept: it comes back by itself. */
+/** The connection to `/graphql`, opened at the first call and kept: it reconnects by itself. */
 export function connection(): Client {
   client ??= open();
   return client;
 }
 
-/** Ends the connection, as when somebody signs out; the next call of `connection` opens another. */
+/** Ends the connection, as after signing out; the next call of `connection` opens another. */
 export function disconnect(): void {
   void client?.dispose();
   client = null;
@@ -86,7 +86,7 @@ function open(): Client {
         isConnected = false;
         liveState.set('retrying');
         if (!(event instanceof CloseEvent) || event.code !== FORBIDDEN) return;
-        // Whoever goes on following opens another connection.
+        // The next follower opens another connection.
         client = null;
         sessionDoubted();
       },
@@ -100,7 +100,7 @@ function open(): Client {
   });
 }
 
-/** Waits, but no longer than until the network or the page is back. */
+/** Waits, or until the network or the page is back. */
 function wait(ms: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -3,8 +3,8 @@ import type { Operation } from './operation.ts';
 import { sessionEnded } from './session-end.ts';
 
 /**
- * Runs a query or mutation with the session's cookie; its data. Throws ApiError in the server's words; an expired session
- * also leads to the sign-in page. An aborted request rejects with the signal's reason.
+ * Runs a query or mutation with the session's cookie; returns its data. Throws ApiError in the server's words; an
+ * expired session also leads to the sign-in page. An aborted request rejects with the signal's reason.
  */
 export async function request<Data, Variables>(
   operation: Operation<Data, Variables>,
@@ -43,6 +43,6 @@ async function post(query: string, variables: unknown, signal: AbortSignal | und
   }
   const body = (await response.json().catch(() => ({}))) as Answer & { detail?: string; code?: string };
   if (body.data !== undefined || body.errors !== undefined) return body;
-  // A problem (RFC 9457): of a proxy, or while the server stops.
+  // A problem (RFC 9457), from a proxy or a stopping server.
   throw new ApiError(body.code ?? String(response.status), body.detail ?? `The server answered ${response.status}.`);
 }

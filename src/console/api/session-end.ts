@@ -1,22 +1,22 @@
 const listeners = new Set<() => void>();
 const doubters = new Set<() => void>();
 
-/** The session is over: the token expired, was revoked, or there was none. */
+/** Reports that the session is over: the token expired, was revoked, or there was none. */
 export function sessionEnded(): void {
   for (const listener of listeners) listener();
 }
 
-/** Calls whenever the server says that the session is over. */
+/** Calls whenever the session ends. */
 export function onSessionEnd(listener: () => void): void {
   listeners.add(listener);
 }
 
-/** The session may be over: its connection was closed by the server for what the token may do. */
+/** Reports that the session may be over: the server closed its connection because of the token's rights. */
 export function sessionDoubted(): void {
   for (const listener of doubters) listener();
 }
 
-/** Calls whenever it should be asked whether the session still stands. */
+/** Calls whenever the session must be checked. */
 export function onSessionDoubt(listener: () => void): void {
   doubters.add(listener);
 }

@@ -8,7 +8,7 @@ interface Store<Value> {
   follow(listener: (value: Value) => void): () => void;
 }
 
-/** A store that holds `first`; setting what it holds already tells nobody. */
+/** A store that begins with `first`; setting an equal value calls no listener. */
 export function createStore<Value>(first: Value): Store<Value> {
   let held = first;
   const listeners = new Set<(value: Value) => void>();
@@ -26,11 +26,11 @@ export function createStore<Value>(first: Value): Store<Value> {
   };
 }
 
-/** What the store holds, drawn anew whenever that changes. */
+/** The store's value; draws again whenever it changes. */
 export function useStore<Value>(store: Store<Value>): Value {
   const [value, setValue] = useState(store.get());
   useEffect(() => {
-    // What changed between drawing and following.
+    // Catch up with changes between drawing and following.
     setValue(() => store.get());
     return store.follow((next) => setValue(() => next));
   }, [store]);

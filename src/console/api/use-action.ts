@@ -1,17 +1,17 @@
 import { useCallback, useState } from 'preact/hooks';
 import { wordsOf } from './api-error.ts';
 
-/** Something a person asks for: under way or not, and why it failed last, in the server's words. */
+/** Work that a person asks for: whether it is in progress, and its last failure, in the server's words. */
 interface Action<Arguments extends unknown[]> {
   busy: boolean;
   error: string | null;
-  /** Does it; resolves true when it was done, false when it failed (then `error` says why). */
+  /** Runs it; resolves true when it succeeded, false when it failed (then `error` says why). */
   run: (...given: Arguments) => Promise<boolean>;
-  /** Takes the words of the last failure away. */
+  /** Clears the last failure. */
   clear: () => void;
 }
 
-/** Wraps work that may fail, so that a form can show that it is under way and why it failed. */
+/** Wraps work that may fail, so that a form can show its progress and failure. */
 export function useAction<Arguments extends unknown[]>(
   work: (...given: Arguments) => Promise<unknown>,
 ): Action<Arguments> {
@@ -34,7 +34,7 @@ export function useAction<Arguments extends unknown[]>(
   return { ...state, run, clear };
 }
 
-/** A button that is disabled while something is under way loses the focus: afterwards it has it again. */
+/** Restores the focus, which a button loses while it is disabled. */
 function giveBackFocus(before: Element | null): void {
   if (document.activeElement === document.body && before instanceof HTMLElement) before.focus({ preventScroll: true });
 }

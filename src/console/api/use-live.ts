@@ -6,17 +6,17 @@ import type { Operation } from './operation.ts';
 interface LiveHandlers<Data> {
   /** One pushed event. */
   next: (data: Data) => void;
-  /** Its place in the stream, where the operation has one: after a break it goes on from there (`$after`). */
+  /** Position in the stream, for operations with cursors: after a reconnection it continues there (`$after`). */
   cursorOf?: (data: Data) => string;
-  /** Events were missed, or may have been: fetch what is shown anew. */
+  /** Called when events were missed, or may have been: fetch the shown data again. */
   missed?: () => void;
 }
 
 const AGAIN_MS = 2_000;
 
 /**
- * Follows a subscription while the component stands, across broken connections; `variables` null follows nothing. The
- * handlers of the latest drawing are called.
+ * Follows a subscription while the component is mounted, across reconnections; `variables` null follows nothing. Always
+ * calls the latest handlers.
  */
 export function useLive<Data, Variables extends object>(
   operation: Operation<Data, Variables>,
@@ -40,10 +40,10 @@ function follow<Data, Variables extends object>(
   let stopped = false;
   let stop = (): void => {};
   let again: ReturnType<typeof setTimeout> | undefined;
-  // Sent anew on each connection, so the cursor in it moves along.
+  // Sent again on each connection, so the cursor in it moves along.
   const sent: Variables & { after?: string } = { ...variables };
   let connections = 0;
-  // Without a cursor nobody knows what was missed meanwhile.
+  // Without a cursor, missed events are unknown.
   const unfollow = onConnected(() => {
     connections += 1;
     if (connections > 1 && sent.after === undefined) handlers.current.missed?.();

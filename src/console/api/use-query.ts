@@ -7,10 +7,10 @@ import { request } from './request.ts';
 const MAX_REMEMBERED = 40;
 const AGAIN_MS = 3_000;
 
-/** What was answered last to each query, so that going back shows at once what was there; the oldest goes. */
+/** The last answer to each query, so that going back shows it at once; the oldest is evicted. */
 const remembered = new Map<string, unknown>();
 
-/** Forgets every answer, as when somebody else signs in. */
+/** Forgets every answer, as when another person signs in. */
 export function forgetAnswers(): void {
   remembered.clear();
   ahead.clear();
@@ -18,14 +18,14 @@ export function forgetAnswers(): void {
 
 const AHEAD_MS = 10_000;
 
-/** What was asked for before somebody drew it. */
+/** Answers requested before their screen is drawn. */
 const ahead = new Map<string, Promise<unknown>>();
 
-/** Asks for what a screen is about to ask for: if that is within ten seconds, it gets this answer. */
+/** Requests a screen's data in advance: the screen gets this answer if it asks within ten seconds. */
 export function askAhead<Data, Variables>(operation: Operation<Data, Variables>, variables: Variables): void {
   const key = keyOf(operation, variables);
   const answer = request(operation, variables);
-  // Whoever takes it is told.
+  // Errors reach the screen that takes the answer.
   answer.catch(() => {});
   ahead.set(key, answer);
   setTimeout(() => ahead.delete(key), AHEAD_MS);
@@ -41,18 +41,18 @@ function keyOf<Data, Variables>(operation: Operation<Data, Variables>, variables
   return operation.text + JSON.stringify(variables);
 }
 
-/** A query's state: `data` of before stays while new data is fetched, so that nothing jumps. */
+/** State of a query: the old `data` stays while new data is fetched, so that nothing jumps. */
 interface QueryState<Data> {
   data: Data | null;
-  /** Of the latest attempt; null once it has succeeded. */
+  /** Error of the latest attempt; null once it has succeeded. */
   error: ApiError | null;
-  /** Whether a request is under way. */
+  /** True while a request is in progress. */
   loading: boolean;
-  /** Whether `data` answers the variables of now, not those of before. */
+  /** True when `data` answers the present variables. */
   fresh: boolean;
-  /** Asks again; resolves when answered, whatever the answer. */
+  /** Fetches again; resolves when answered, whatever the answer. */
   refetch: () => Promise<void>;
-  /** Puts other data in place, as after a mutation or a pushed event. */
+  /** Replaces the data, as after a mutation or a pushed event. */
   change: (next: (data: Data) => Data) => void;
 }
 
@@ -63,7 +63,7 @@ interface Held<Data> {
   loading: boolean;
 }
 
-/** Runs a query whenever its variables change; `variables` null asks nothing. Offline it tries again by itself. */
+/** Runs a query whenever its variables change; `variables` null asks nothing. Retries by itself when offline. */
 export function useQuery<Data, Variables>(
   operation: Operation<Data, Variables>,
   variables: Variables | null,
@@ -103,7 +103,7 @@ export function useQuery<Data, Variables>(
       }
     }
   }, [operation, key]);
-  // Before it is painted that nothing is there yet.
+  // Ask before the empty state is painted.
   useLayoutEffect(() => {
     void ask();
     return () => asking.current?.abort();

@@ -11,24 +11,24 @@ const NAMES = [
   'series-6',
 ];
 
-/** A variable of the style sheet as a canvas takes it. */
+/** A variable of the style sheet that canvases use. */
 export type ColorName = 'text' | 'muted' | 'line' | 'panel' | `series-${1 | 2 | 3 | 4 | 5 | 6}`;
 
 let known: Map<string, string> | null = null;
 const listeners = new Set<() => void>();
 
-/** A colour of the style sheet in the theme of now, such as `rgb(10, 127, 140)`: canvases know no variables. */
+/** A colour of the style sheet in the present theme, such as `rgb(10, 127, 140)`: canvases know no variables. */
 export function color(name: ColorName): string {
   known ??= read();
   return known.get(name) ?? 'gray';
 }
 
-/** The same, so much see-through: 0 to 1. */
+/** The colour with an opacity from 0 to 1. */
 export function faint(name: ColorName, opacity: number): string {
   return color(name).replace(/^rgb\((.*)\)$/, `rgba($1, ${opacity})`);
 }
 
-/** Calls whenever the colours are others, until the returned function is called. */
+/** Calls whenever the colours change, until the returned function is called. */
 export function onColors(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);

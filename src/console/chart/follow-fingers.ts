@@ -3,17 +3,17 @@ import { followGestures } from '../parts/gestures.ts';
 import { gesturedRange, type Stretch } from './gestured-range.ts';
 
 interface FingerHandlers {
-  /** What the chart shows now. */
+  /** The shown range. */
   shown: () => Stretch;
-  /** It is held at a stretch while fingers are on it; null: they have let go. */
+  /** Shows a range while fingers are on the chart; null: they have let go. */
   hold: (at: Stretch | null) => void;
-  /** They have brought it there. */
+  /** Called with the final range. */
   zoom: (to: Stretch) => void;
 }
 
 const LEAST_PIXELS = 6;
 
-/** One finger on a chart moves it through time, two zoom it, until the returned function is called. */
+/** Moves a chart through time with one finger and zooms it with two, until the returned function is called. */
 export function followFingers(element: HTMLElement, chart: uPlot, { shown, hold, zoom }: FingerHandlers): () => void {
   let [begin, now] = [null as Stretch | null, null as Stretch | null];
   const show = (at: Stretch, held: boolean): void => {

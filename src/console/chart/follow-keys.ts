@@ -2,8 +2,8 @@ import type uPlot from 'uplot';
 import { pointCharts } from './shared-cursor.ts';
 
 /**
- * Left and Right lead the cursor of the charts of a key from value to value of this one, Home and End to its first and
- * last in sight, Escape takes it away, until the returned function is called.
+ * Moves the cursor of the charts of a key between values of this chart by Left and Right, to its first and last visible
+ * value by Home and End, and removes it by Escape, until the returned function is called.
  */
 export function followKeys(element: HTMLElement, chart: uPlot, key: string): () => void {
   const pressed = (event: KeyboardEvent): void => {

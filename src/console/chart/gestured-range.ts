@@ -1,13 +1,13 @@
 import type { Gesture } from '../parts/gestures.ts';
 
-/** A stretch of time in milliseconds. */
+/** A range of time in milliseconds. */
 export interface Stretch {
   from: number;
   to: number;
 }
 
 /**
- * The stretch that a chart shows after fingers moved over it: what was under them stays under them. The chart's plot
+ * The range that a chart shows after fingers moved over it: the points under them stay under them. The chart's plot
  * begins at `left` and is `width` wide, in pixels.
  */
 export function gesturedRange(

@@ -1,10 +1,10 @@
-/** Values of one field as columns in time order: Unix seconds and what was measured; null: a gap. */
+/** Values of one field as columns in time order: Unix seconds and values; null: a gap. */
 export interface Columns<Value> {
   timestamps: readonly number[];
   values: readonly (Value | null)[];
 }
 
-/** One value that was pushed. */
+/** One pushed value. */
 export interface LivePoint<Value> {
   /** Unix seconds. */
   timestamp: number;
@@ -12,8 +12,8 @@ export interface LivePoint<Value> {
 }
 
 /**
- * The columns with pushed values put in their places: a moment that is there already gets the new value, as in the store.
- * What lies before `from` (Unix seconds) is left out, but for the last value before it: there the line comes in.
+ * The columns with pushed values inserted: for an existing time the new value replaces the old, as in the store. Leaves
+ * out values before `from` (Unix seconds), except the last of them, from which the line enters.
  */
 export function mergeValues<Value>(
   { timestamps, values }: Columns<Value>,
@@ -21,7 +21,7 @@ export function mergeValues<Value>(
   from = -Infinity,
 ): Columns<Value> {
   if (points.length === 0 && (timestamps[0] ?? Infinity) >= from) return { timestamps, values };
-  // Of several values of one moment the one pushed last.
+  // The last pushed value of each time.
   const latest = new Map(points.map((point) => [point.timestamp, point.value]));
   const pushed = [...latest].sort(([a], [b]) => a - b);
   const merged: { timestamps: number[]; values: (Value | null)[] } = { timestamps: [], values: [] };

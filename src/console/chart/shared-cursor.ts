@@ -1,21 +1,21 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 
-/** Far outside: no cursor is shown. */
+/** A position far outside, which hides the cursor. */
 const NOWHERE = { left: -10, top: -10 };
 const INSIDE = 10;
 
-/** Puts the cursor of the charts of a key at a time (Unix seconds); null takes it away. */
+/** Puts the cursor of a key's charts at a time (Unix seconds); null hides it. */
 export function pointCharts(key: string, time: number | null): void {
   for (const chart of uPlot.sync(key).plots)
-    // Not a follower.
+    // Only charts, not other followers.
     if ('root' in chart)
       chart.setCursor(time === null ? NOWHERE : { left: chart.valToPos(time, 'x'), top: INSIDE }, true);
 }
 
 /**
- * The time (Unix seconds) under the cursor that the charts of a key share, null while there is none, and what puts it
- * somewhere: how something that is no chart points and is pointed at together with them.
+ * The time (Unix seconds) under the cursor that the charts of a key share, null while hidden, and a function that sets
+ * it: for components other than charts.
  */
 export function useSharedCursor(key: string): [time: number | null, point: (time: number | null) => void] {
   const [time, setTime] = useState<number | null>(null);

@@ -5,8 +5,8 @@ const USUAL = 0.9;
 const LONGER_THAN_USUAL = 3;
 
 /**
- * Puts a null where a device was silent for much longer than usual, so that a chart shows a gap and no made-up line:
- * three times the pause that nine of ten pauses do not exceed. With few values nothing is usual, and nothing is a gap.
+ * Inserts a null where a device was silent for much longer than usual, so that a chart shows a gap instead of an
+ * invented line: three times the pause that nine of ten pauses do not exceed. Few values have no gaps.
  */
 export function showGaps<Value>({ timestamps, values }: Columns<Value>): Columns<Value> {
   if (timestamps.length < FEWEST) return { timestamps, values };

@@ -9,8 +9,8 @@ const formats = {
 };
 
 /**
- * What stands at the marks of a time axis (Unix seconds, `step` seconds apart), as people of this browser's language
- * write it; where a new day or year begins, a second line says which.
+ * Labels for the marks of a time axis (Unix seconds, `step` seconds apart) in this browser's language; at the begin of
+ * a day or year, a second line names it.
  */
 export function timeLabels(marks: readonly number[], step: number): string[] {
   const [fine, coarse] =

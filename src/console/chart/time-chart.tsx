@@ -9,60 +9,60 @@ import { timeLabels } from './time-axis.ts';
 import { valueMarks } from './value-marks.ts';
 import './time-chart.css';
 
-/** What a chart draws; times are Unix seconds. Columns have the length of `timestamps`, null being a gap. */
+/** Data of a chart; times are Unix seconds. Columns have the length of `timestamps`, null being a gap. */
 export interface ChartData {
   timestamps: readonly number[];
   values: readonly (number | null)[];
-  /** Smallest and largest of each bucket, drawn as a band behind the line. */
+  /** Smallest and largest value of each bucket, drawn as a band behind the line. */
   band?: { low: readonly (number | null)[]; high: readonly (number | null)[] } | undefined;
 }
 
-/** What stands under the cursor: the place in the columns; null: the cursor is not over the chart. */
+/** Index in the columns under the cursor; null: the cursor is not over the chart. */
 export type UnderCursor = number | null;
 
 type ChartShape = 'line' | 'area' | 'step' | 'bar';
 
 interface TimeChartProps {
-  /** Read out for those who do not see it. */
+  /** Label for screen readers. */
   label: string;
   data: ChartData;
-  /** What is shown of the time, in milliseconds. */
+  /** The shown range, in milliseconds. */
   from: number;
   to: number;
-  /** `step`: a value holds until the next one. `bar`: from each moment to the next, standing on 0. */
+  /** `step`: a value holds until the next one. `bar`: from each time to the next, from 0 upwards. */
   shape: ChartShape;
   /** Names of the values 0, 1, 2 … in place of numbers. */
   names?: readonly string[] | undefined;
-  /** How a value is written at the axis. */
+  /** Text of a value at the axis. */
   text: (value: number) => string;
   color?: ColorName;
   height?: number;
-  /** Charts of one key share their cursor. */
+  /** Charts with the same key share their cursor. */
   syncKey: string;
-  /** Left out: nothing says what is there, and keys do not lead to it. */
+  /** Called with the index under the cursor; left out: keys do not move the cursor. */
   onCursor?: (at: UnderCursor) => void;
-  /** Somebody dragged over a stretch, in milliseconds. */
+  /** Called after dragging over a range, in milliseconds. */
   onZoom: (from: number, to: number) => void;
-  /** Double click. */
+  /** Called by a double click. */
   onBack: () => void;
 }
 
 const HEIGHT = 176;
 const AXIS_WIDTH = 64;
-/** What stands under the last moment is as wide on both sides of it. */
+/** Half the width of the label under the last mark. */
 const HALF_A_LABEL = 20;
 const FONT = '12px system-ui, sans-serif';
-/** Between a text at the axis and the chart. */
+/** Pixels between a text at the axis and the chart. */
 const BESIDE_TEXT = 9;
 const MOST_LETTERS = 16;
-/** So many pixels between two points: then each is shown as a dot. */
+/** Pixels between two points from which each is shown as a dot. */
 const DOT_EVERY = 14;
 const NARROWEST_DRAG = 6;
 
 /**
- * A chart over time. Dragging with the mouse zooms, a double click goes back, the cursor moves in all charts of its key;
- * Left and Right lead it from value to value. One finger moves through time, two zoom; up and down scrolls the page.
- * Whatever data comes, it stays the same chart: somebody may be dragging in it.
+ * A chart over time. Dragging with the mouse zooms, a double click goes back, the cursor moves in all charts of its
+ * key; Left and Right move it from value to value. One finger moves through time, two zoom; up and down scrolls the
+ * page. New data never replaces the chart: a drag may be in progress.
  */
 export function TimeChart(props: TimeChartProps) {
   const host = useRef<HTMLDivElement>(null);
@@ -118,7 +118,7 @@ export function TimeChart(props: TimeChartProps) {
   );
 }
 
-/** The series of the smallest and of the largest, between which the band is. */
+/** The series of the smallest and the largest values, which bound the band. */
 const EDGES = [2, 3] as const;
 
 type Size = Pick<uPlot.Options, 'width' | 'height'>;
@@ -154,7 +154,7 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
       sync: {
         key: syncKey,
         scales: ['x', null],
-        // Who drags, drags in one chart.
+        // Dragging stays within one chart.
         filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave', sub: () => true },
       },
       y: false,
@@ -188,7 +188,7 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
         width: isBars ? 0 : 1.75,
         paths: (...drawn) => PATHS[latest.current.shape](...drawn),
         fill: () => faint(ink, FILLED[latest.current.shape]),
-        // An area goes down to where the chart ends: most values are far from 0.
+        // Fill an area down to the end of the chart, as most values are far from 0.
         fillTo: (drawn) => (latest.current.shape === 'area' ? drawn.scales['y']!.min! : 0),
         points: {
           show: (drawn, _series, first, last) =>
@@ -225,10 +225,10 @@ const PATHS: Record<ChartShape, uPlot.Series.PathBuilder> = {
   step: uPlot.paths.stepped!({ align: 1 }),
   bar: uPlot.paths.bars!({ size: [BAR_PART, WIDEST_BAR], align: 1 }),
 };
-/** How much of the colour fills what is below the line. */
+/** Opacity of the fill below the line. */
 const FILLED: Record<ChartShape, number> = { line: 0, area: 0.25, step: 0.1, bar: 0.85 };
 
-/** A little room above and below; a line of one value stands in the middle, bars stand on 0. */
+/** The range of values with a margin above and below; a constant line is in the middle, bars begin at 0. */
 function rangeOf(
   min: number | null,
   max: number | null,
@@ -246,7 +246,7 @@ function rangeOf(
   return [min - room, max + room];
 }
 
-/** The same for most charts; wider where a number would lose its first digits, as the rest would be another number. */
+/** The same width for most charts; wider when a number would lose its first digits, and so be wrong. */
 function axisWidth(ctx: CanvasRenderingContext2D, texts: readonly string[]): number {
   ctx.save();
   ctx.font = FONT;
@@ -255,7 +255,7 @@ function axisWidth(ctx: CanvasRenderingContext2D, texts: readonly string[]): num
   return Math.max(AXIS_WIDTH, Math.ceil(widest) + BESIDE_TEXT);
 }
 
-/** As much of a name as fits beside the axis. */
+/** The part of a name that fits beside the axis. */
 function fittingName(ctx: CanvasRenderingContext2D, name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   ctx.save();

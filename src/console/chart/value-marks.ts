@@ -1,7 +1,7 @@
-/** Digits that are left of a multiple of a step: what is behind them is the error of computing in binary. */
+/** Digits to which a multiple of a step is rounded, against the errors of binary fractions. */
 const DIGITS = 12;
 
-/** Where the marks of a value axis stand: the multiples of `step` from `min` to `max`. */
+/** The marks of a value axis: the multiples of `step` from `min` to `max`. */
 export function valueMarks(min: number, max: number, step: number): number[] {
   const first = Math.ceil(min / step);
   const count = Math.max(0, Math.floor(max / step) - first + 1);

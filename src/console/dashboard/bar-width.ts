@@ -3,7 +3,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Widths as the API takes them, with how long they usually last. */
+/** Widths for the API, with their usual duration. */
 const WIDTHS: readonly { resolution: string; ms: number }[] = [
   { resolution: '1s', ms: 1_000 },
   { resolution: '5s', ms: 5_000 },
@@ -24,8 +24,8 @@ const WIDTHS: readonly { resolution: string; ms: number }[] = [
 ];
 
 /**
- * What one bar stands for when a stretch of `span` milliseconds is shown as bars: at most forty of them, but for a
- * lifetime.
+ * The width of one bar when a range of `span` milliseconds is shown as bars: at most forty of them, except for the
+ * longest ranges.
  */
 export function barWidth(span: number): { resolution: string; ms: number } {
   return WIDTHS.find(({ ms }) => span / ms <= MOST_BARS) ?? WIDTHS.at(-1)!;

@@ -9,7 +9,7 @@ const ROW = 56;
 const GAP = 10;
 const HEAD = 44;
 
-/** How widgets are changed; null: they are only looked at. */
+/** Handlers of changes to widgets; null: read only. */
 interface Editing {
   onChange: (widgets: Widget[]) => void;
   onEdit: (index: number) => void;
@@ -19,12 +19,15 @@ interface Editing {
 interface DashboardGridProps {
   widgets: readonly Widget[];
   fields: readonly DashboardField[];
-  /** Of which device; null: of none, the widgets are empty. */
+  /** The device whose values are shown; null: none, the widgets are empty. */
   deviceId: string | null;
   editing: Editing | null;
 }
 
-/** The widgets of a product, of one of its devices, live. While editing they are dragged, or moved by the arrow keys. */
+/**
+ * The widgets of a product with the live values of one device. While editing they are dragged, or moved by the arrow
+ * keys.
+ */
 export function DashboardGrid({ widgets, fields, deviceId, editing }: DashboardGridProps) {
   const host = useRef<HTMLDivElement>(null);
   const shown = fields.filter(({ identifier }) => widgets.some((widget) => widget.fields.includes(identifier)));
@@ -32,7 +35,7 @@ export function DashboardGrid({ widgets, fields, deviceId, editing }: DashboardG
     deviceId,
     shown.map(({ identifier }) => identifier),
   );
-  /** Follows the pointer from here on, in cells. */
+  /** Follows the pointer from here on, in grid cells. */
   const drag = (event: PointerEvent, index: number, way: 'move' | 'size'): void => {
     if (editing === null || event.button !== 0 || (event.target as Element).closest('[data-stays]') !== null) return;
     event.preventDefault();

@@ -1,22 +1,22 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** A chart is drawn on so often; at least each second, at most each half minute. */
+/** Steps per span in which a chart moves on: at least each second, at most each half minute. */
 const STEPS = 500;
 const TICK_MS = [1_000, 30_000] as const;
-/** What came is fetched anew before long: sooner where only the server can put it into its bar. */
+/** Steps per span in which arrived values are fetched again: sooner for bars, which only the server can update. */
 const REFRESH_STEPS = 400;
 const REFRESH_MS = [5_000, 60_000] as const;
 const BARS_REFRESH_MS = [1_000, 10_000] as const;
 
-/** The end of a stretch of time that ends now, in milliseconds. */
+/** The end of a range up to now, in milliseconds. */
 interface MovingSpan {
-  /** As it was when the values were asked for last. */
+  /** The end at the last fetch. */
   asked: number;
-  /** As it is drawn: it moves on with the clock and with what comes. */
+  /** The end as drawn: it moves on with the clock and with arriving values. */
   now: number;
 }
 
-/** A stretch of `span` milliseconds up to now. `pushed` is another object whenever something came; `missed` counts. */
+/** A range of `span` milliseconds up to now. `pushed` is another object after each arrival; `missed` counts. */
 export function useMovingSpan(
   span: number,
   { pushed, missed }: { pushed: object; missed: number },

@@ -7,23 +7,23 @@ import { DashboardLatest, DashboardValues } from './dashboard.graphql.ts';
 
 type Value = Exclude<MeasuredValue, null>;
 
-/** At most so often is a dashboard drawn anew, however many values come. */
+/** Minimum time between drawings, however many values arrive. */
 const DRAW_MS = 250;
-/** Pushed values of one field that are kept; by then the charts have fetched them. */
+/** Maximum pushed values kept per field; by then the charts have fetched them. */
 const MAX_KEPT = 3_000;
 
-/** What a device measured last, by field, and what came since the dashboard is looked at. */
+/** The latest values of a device by field, and the pushed ones since the dashboard was opened. */
 export interface DashboardLive {
   latest: ReadonlyMap<string, { value: Value; timestamp: string }>;
-  /** By field, in the order in which they came; another object whenever something came. */
+  /** Pushed values by field, in order of arrival; another object after each arrival. */
   pushed: ReadonlyMap<string, readonly LivePoint<Value>[]>;
-  /** How many times something was missed, or may have been. */
+  /** Number of times that events were missed, or may have been. */
   missed: number;
 }
 
 const NOTHING: DashboardLive['pushed'] = new Map();
 
-/** Follows fields of a device; null: of none. */
+/** Follows fields of a device; null: none. */
 export function usePushedValues(deviceId: string | null, fields: readonly string[]): DashboardLive {
   const isFollowed = deviceId !== null && fields.length > 0;
   const { data, refetch } = useQuery(DashboardLatest, isFollowed ? { id: deviceId, fields } : null);
@@ -73,7 +73,7 @@ function latestOf(
   for (const [field, points] of pushed)
     for (const { timestamp, value } of points) {
       const before = latest.get(field);
-      // Of one moment the value that came last.
+      // For equal times the last arrival counts.
       if (before === undefined || Date.parse(before.timestamp) <= timestamp * 1_000)
         latest.set(field, { value, timestamp: new Date(timestamp * 1_000).toISOString() });
     }

@@ -28,20 +28,20 @@ const NONE: readonly never[] = [];
 interface WidgetChartsProps {
   widget: Widget;
   deviceId: string | null;
-  /** Those of the widget. */
+  /** The fields of the widget. */
   fields: readonly DashboardField[];
   live: DashboardLive;
-  /** Of all charts together, in pixels. */
+  /** Height of all charts together, in pixels. */
   height: number;
 }
 
-/** A chart of each field of a widget: as a line, a filled area or bars. It moves on with what comes. */
+/** Charts of a widget's fields, as lines, filled areas or bars. They move on with arriving values. */
 export function WidgetCharts({ widget, deviceId, fields, live, height }: WidgetChartsProps) {
   const span = rangeMs(widget.range);
   const isBars = widget.kind === 'bar';
   const { asked, now } = useMovingSpan(span, live, isBars);
   const bar = barWidth(span);
-  // With one bar more than is shown: the first one is cut off where the stretch begins.
+  // Fetch one bar more than shown: the first one is cut off where the range begins.
   const from = asked - span - (isBars ? bar.ms : 0);
   const aggregation = aggregationOf(widget) ?? barsShow(fields.map(({ meaning }) => meaning));
   const how = isBars ? { resolution: bar.resolution, aggregation } : { points: POINTS };
@@ -99,7 +99,7 @@ function FieldChart({ field, kind, series, pushed, from, now, barMs, height }: F
   const isBars = kind === 'bar';
   const isState = type === 'BOOLEAN' && series?.resolution === null;
   const last = data.values.findLast((value) => value !== null);
-  // The bar of this very hour is wholly shown.
+  // Show the present, unfinished bar as a whole.
   const end = isBars ? Math.max(now, (data.timestamps.at(-1) ?? 0) * 1_000 + barMs) : now;
   return (
     <TimeChart
@@ -120,7 +120,7 @@ function FieldChart({ field, kind, series, pushed, from, now, barMs, height }: F
 
 const STATES = ['false', 'true'];
 
-/** What was fetched with what came since; of buckets only what was fetched. The value before the stretch leads into it. */
+/** Fetched and pushed values; for buckets only the fetched ones. The value before the range leads into it. */
 function chartData({ resolution, before, ...columns }: Series, pushed: readonly LivePoint<Value>[]): ChartData {
   if (resolution !== null) return numbers(columns);
   const start = before === null ? null : Date.parse(before.timestamp) / 1_000;

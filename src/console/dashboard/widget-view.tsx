@@ -10,11 +10,11 @@ interface WidgetViewProps {
   deviceId: string | null;
   fields: readonly DashboardField[];
   live: DashboardLive;
-  /** Of the widget's inside, in pixels. */
+  /** Height inside the widget, in pixels. */
   height: number;
 }
 
-/** What a widget shows of a device. */
+/** The content of a widget for a device. */
 export function WidgetView(props: WidgetViewProps) {
   const { widget, live } = props;
   const { latest } = live;
@@ -27,7 +27,7 @@ export function WidgetView(props: WidgetViewProps) {
     case 'line':
     case 'area':
     case 'bar':
-      // Of another device nothing was asked yet.
+      // Remount for another device, whose data is not fetched yet.
       return <WidgetCharts key={props.deviceId} {...props} fields={fields} />;
     case 'gauge':
       return <Gauge value={one?.value} unit={unit} options={widget.options ?? {}} />;
@@ -80,7 +80,7 @@ function Gauge({ value, unit, options }: { value: MeasuredValue | undefined; uni
   );
 }
 
-/** The globe without tiles: lines of latitude and longitude around the place, and where it is on them. */
+/** A globe without tiles: lines of latitude and longitude, and the place on them. */
 function PlaceMap({ value }: { value: MeasuredValue | undefined }) {
   const place = readPlace(value);
   if (place === null) return <p class="hint">No place yet.</p>;

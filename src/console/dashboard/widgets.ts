@@ -1,6 +1,6 @@
 import type { Aggregation, FieldMeaning, FieldType } from '../api/schema-types.ts';
 
-/** A field as widgets need it. */
+/** The properties of a field that widgets need. */
 export interface DashboardField {
   identifier: string;
   name: string | null;
@@ -9,7 +9,7 @@ export interface DashboardField {
   meaning: FieldMeaning;
 }
 
-/** Where a widget stands in the grid, in cells. */
+/** Position and size of a widget in grid cells. */
 interface WidgetPlace {
   x: number;
   y: number;
@@ -27,27 +27,27 @@ export interface Widget {
   options?: Record<string, unknown>;
 }
 
-/** The cells of a row. */
+/** Cells per row. */
 export const COLUMNS = 12;
 const LAST_ROW = 1_000;
 
-/** A kind that can be chosen: the size it begins with, and the fields it can show. */
+/** A kind of widget: its first size, and the fields it can show. */
 interface WidgetKind {
   kind: Widget['kind'];
   text: string;
   width: number;
   height: number;
-  /** Left out: all. */
+  /** Types of fields it can show; left out: all. */
   types?: readonly FieldType[];
-  /** Shows several fields. */
+  /** True when it shows several fields. */
   isList?: boolean;
-  /** Goes back in time. */
+  /** True when it shows a range of time. */
   isChart?: boolean;
 }
 
 const DRAWN: readonly FieldType[] = ['FLOAT', 'INTEGER', 'BOOLEAN'];
 
-/** The kinds that can be chosen. */
+/** The kinds of widgets to choose from. */
 export const WIDGET_KINDS: readonly WidgetKind[] = [
   { kind: 'value', text: 'Value', width: 3, height: 2 },
   { kind: 'line', text: 'Line chart', width: 6, height: 4, types: DRAWN, isList: true, isChart: true },
@@ -59,7 +59,7 @@ export const WIDGET_KINDS: readonly WidgetKind[] = [
   { kind: 'map', text: 'Map', width: 4, height: 4, types: ['GEOLOCATION'] },
 ];
 
-/** What a bar can stand for, where it is said. */
+/** Aggregations for bars to choose from. */
 export const BAR_AGGREGATIONS = [
   { aggregation: 'AVG', text: 'mean' },
   { aggregation: 'TIME_AVG', text: 'mean by time' },
@@ -70,18 +70,18 @@ export const BAR_AGGREGATIONS = [
   { aggregation: 'DIFFERENCE', text: 'increase or change' },
 ] as const satisfies readonly { aggregation: Aggregation; text: string }[];
 
-/** What the bars of a widget stand for, as it says; null: it does not. */
+/** The widget's own aggregation for bars; null: none. */
 export function aggregationOf({ options }: Pick<Widget, 'options'>): Aggregation | null {
   const said = options?.['aggregation'];
   return BAR_AGGREGATIONS.find(({ aggregation }) => aggregation === said)?.aggregation ?? null;
 }
 
-/** The widgets of a dashboard, which the server has checked. */
+/** The widgets of a dashboard that the server has checked. */
 export function widgetsOf(dashboard: unknown): Widget[] {
   return (dashboard as { widgets: Widget[] }).widgets;
 }
 
-/** The widgets with one at another place, inside the grid; what it would cover moves down, and what that covers too. */
+/** The widgets with one of them moved to another place, inside the grid; covered ones move down, and so on. */
 export function moveWidget(widgets: readonly Widget[], index: number, wanted: WidgetPlace): Widget[] {
   const width = within(wanted.width, 1, COLUMNS);
   const height = within(wanted.height, 1, LAST_ROW);
@@ -103,7 +103,7 @@ export function moveWidget(widgets: readonly Widget[], index: number, wanted: Wi
   return moved.map((widget) => places.get(widget) ?? widget);
 }
 
-/** The first place of that size, row by row, that covers no other: below all of them at the latest. */
+/** The first place of that size, row by row, that covers no widget. */
 export function freePlace(widgets: readonly Widget[], width: number, height: number): WidgetPlace {
   const end = Math.max(0, ...widgets.map(({ place }) => place.y + place.height));
   for (let y = 0; y < end; y += 1)
@@ -125,7 +125,7 @@ function within(value: number, least: number, most: number): number {
 const UNITS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800, mo: 2_592_000, y: 31_536_000 };
 const DAY_MS = 86_400_000;
 
-/** How far back a range such as `24h` goes, in milliseconds; a day where there is none. */
+/** Length of a range such as `24h`, in milliseconds; a day without one. */
 export function rangeMs(range: string | undefined): number {
   const [, count, unit] = /^(\d+)([a-z]+)$/.exec(range ?? '') ?? [];
   return count === undefined ? DAY_MS : Number(count) * (UNITS[unit ?? ''] ?? 3_600) * 1_000;

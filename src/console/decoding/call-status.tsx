@@ -1,7 +1,7 @@
 import type { CallStatus } from '../api/schema-types.ts';
 import './decoding.css';
 
-/** What may become of a call, with how it is called and whether that is good. */
+/** Outcomes of calls, with names and rating. */
 export const CALL_STATUSES: readonly { status: CallStatus; text: string; kind: 'good' | 'warn' | 'bad' }[] = [
   { status: 'STORED', text: 'Stored', kind: 'good' },
   { status: 'PARTLY_STORED', text: 'Partly stored', kind: 'warn' },
@@ -10,12 +10,12 @@ export const CALL_STATUSES: readonly { status: CallStatus; text: string; kind: '
   { status: 'NO_DECODER', text: 'No decoder', kind: 'bad' },
 ];
 
-/** What became of a call, in words. */
+/** The name of an outcome. */
 export function statusText(status: CallStatus): string {
   return CALL_STATUSES.find((one) => one.status === status)!.text;
 }
 
-/** What became of a call, as a small mark. */
+/** An outcome as a small mark. */
 export function StatusChip({ status }: { status: CallStatus }) {
   return <span class={`chip ${CALL_STATUSES.find((one) => one.status === status)!.kind}`}>{statusText(status)}</span>;
 }

@@ -16,13 +16,13 @@ const MAX_SHOWN = 500;
 interface EntriesTableProps {
   productId: string;
   entries: readonly Entry[];
-  /** What an accepted entry is: `stored`, or what it would be. */
+  /** Word for an accepted entry: `stored`, or `would be stored`. */
   accepted: string;
-  /** A field was created out of an entry. */
+  /** Called when a field was created from an entry. */
   onField: () => void;
 }
 
-/** The entries of a run, each with what became of it; an unknown field can be created with one click. */
+/** The entries of a run with their outcomes; an unknown field can be created with one click. */
 export function EntriesTable({ productId, entries, accepted, onField }: EntriesTableProps) {
   const adding = useAction(async ({ suggestedField }: Entry) => {
     await request(AddField, {

@@ -4,10 +4,10 @@ interface DifferentLine {
   text: string;
 }
 
-/** Beyond so many pairs of lines that may differ, all of them are shown as replaced. */
+/** Maximum pairs of lines to compare; beyond, all of them are shown as replaced. */
 const MAX_PAIRS = 4_000_000;
 
-/** The fewest lines that make `after` out of `before`. */
+/** The smallest set of changed lines that turns `before` into `after`. */
 export function lineDifference(before: string, after: string): DifferentLine[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   let head = 0;
@@ -28,7 +28,7 @@ function middle(old: readonly string[], now: readonly string[]): DifferentLine[]
       ...old.map((text): DifferentLine => ({ kind: 'gone', text })),
       ...now.map((text): DifferentLine => ({ kind: 'new', text })),
     ];
-  // common[i][j]: how many lines the texts from i and from j on can have in common.
+  // common[i][j]: maximum number of common lines of the texts from i and from j on.
   const wide = now.length + 1;
   const common = new Uint32Array((old.length + 1) * wide);
   for (let i = old.length - 1; i >= 0; i -= 1)

@@ -4,7 +4,7 @@ import './decoding.css';
 
 const SIGNS = { same: ' ', gone: '−', new: '+' } as const;
 const READ_OUT = { same: '', gone: 'gone: ', new: 'new: ' } as const;
-/** Lines that stand around a change. */
+/** Unchanged lines shown around a change. */
 const AROUND = 2;
 
 interface TextDifferenceProps {
@@ -13,7 +13,7 @@ interface TextDifferenceProps {
   after: string;
 }
 
-/** What changed from one text to the other, line by line; long stretches without a change are left out. */
+/** The difference of two texts, line by line; long unchanged parts are left out. */
 export function TextDifference({ label, before, after }: TextDifferenceProps) {
   const lines = useMemo(() => lineDifference(before, after), [before, after]);
   const isShown = (at: number): boolean =>

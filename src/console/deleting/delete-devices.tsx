@@ -12,7 +12,7 @@ interface DeleteDevicesProps {
   onDone: () => void;
 }
 
-/** Says how many values would go, and deletes when told to. */
+/** Shows how many values would be deleted, and deletes them on confirmation. */
 export function DeleteDevices({ devices, onClose, onDone }: DeleteDevicesProps) {
   const { values, counted, error } = useValueCount(devices);
   const deleting = useAction(async () => {

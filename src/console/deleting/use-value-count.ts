@@ -6,15 +6,15 @@ import { CountValues } from './deleting.graphql.ts';
 
 const EVER = { from: '1970-01-01T00:00:00Z', to: '9999-12-31T00:00:00Z' };
 
-/** How many values would go: so many in the devices counted so far, and why the counting stopped. */
+/** Number of values to delete in the devices counted so far, and the error that ended the counting. */
 interface ValueCount {
   values: number;
-  /** Devices whose values are in the sum. */
+  /** Devices counted so far. */
   counted: number;
   error: string | null;
 }
 
-/** Counts the values of devices, device by device, as soon as they are known, for as long as it is drawn; null: not yet. */
+/** Counts the values of devices one by one once they are known, while mounted; null: not known yet. */
 export function useValueCount(devices: readonly { id: string }[] | null): ValueCount {
   const [{ values, counted }, setCount] = useState({ values: 0, counted: 0 });
   const counting = useAction((given: readonly { id: string }[], signal: AbortSignal) => {

@@ -1,6 +1,6 @@
 import type { Aggregation, FieldMeaning, FieldType } from '../api/schema-types.ts';
 
-/** What numbers of a field can be, in words. */
+/** Meanings of a field's numbers, in words. */
 export const MEANINGS: readonly { meaning: FieldMeaning; text: string }[] = [
   { meaning: 'GAUGE', text: 'a reading, such as a temperature' },
   { meaning: 'COUNTER', text: 'a counter that only rises' },
@@ -9,7 +9,7 @@ export const MEANINGS: readonly { meaning: FieldMeaning; text: string }[] = [
   { meaning: 'STATE', text: 'a state that holds until the next value' },
 ];
 
-/** What the buckets of a long chart show. */
+/** The content of the buckets of a long chart. */
 export const BUCKETS_SHOW: Readonly<Record<FieldMeaning, string>> = {
   GAUGE: 'means',
   COUNTER: 'last values',
@@ -24,18 +24,18 @@ export function meaningsOf(type: FieldType): readonly FieldMeaning[] {
   return ['GAUGE', 'STATE'];
 }
 
-/** How the line of a long chart is aggregated. */
+/** The aggregation of a long chart's line. */
 export function shownAs(meaning: FieldMeaning): Aggregation {
   return meaning === 'COUNTER' || meaning === 'TOTAL' ? 'LAST' : 'AVG';
 }
 
-/** What bars of the fields stand for where nothing else is said. */
+/** The default aggregation of bars. */
 export function barsShow(meanings: readonly FieldMeaning[]): Aggregation {
   const areCounted = meanings.length > 0 && meanings.every((one) => one === 'COUNTER' || one === 'TOTAL');
   return areCounted ? 'DIFFERENCE' : 'AVG';
 }
 
-/** What is known of a field that is to be. */
+/** The properties of a new field. */
 interface NewField {
   identifier: string;
   name: string | null;
@@ -44,7 +44,7 @@ interface NewField {
 }
 
 const DIRECTIONS = new Set(['direction', 'dir', 'heading', 'course', 'bearing', 'azimuth', 'yaw', 'cog']);
-/** Angles that do not go round. */
+/** Words for angles that are not circular. */
 const INCLINATIONS = new Set([
   'lat',
   'latitude',
@@ -59,14 +59,14 @@ const INCLINATIONS = new Set([
 ]);
 const DEGREES = new Set(['°', 'deg', 'degs', 'degree', 'degrees']);
 const AMOUNTS = new Set(['wh', 'kwh', 'mwh', 'm³', 'm3', 'pulse', 'pulses', 'imp']);
-/** An amount that is there, not one that is counted. */
+/** Words for a present amount instead of a count. */
 const STOCKS = new Set(['battery', 'capacity', 'level', 'stock', 'tank', 'remaining', 'fill']);
 const COUNTED = new Set(['total', 'counter', 'pulse', 'pulses', 'odometer', 'cumulative']);
-/** Units of what is per time or as it is now, whatever its name says. */
+/** Units of rates and present readings, whatever the name. */
 const RATES = /^(k|m|g)?(w|va|var|a|v|hz|bar|pa|°c|°f|%)$|\//i;
 const NETS = new Set(['net', 'netto', 'balance', 'saldo']);
 
-/** What the numbers of a field probably are, by its type, unit and name. */
+/** The probable meaning of a field's numbers, by its type, unit and name. */
 export function proposedMeaning({ identifier, name, unit, type }: NewField): FieldMeaning {
   if (type === 'BOOLEAN') return 'STATE';
   if (type !== 'FLOAT' && type !== 'INTEGER') return 'GAUGE';
@@ -81,7 +81,7 @@ export function proposedMeaning({ identifier, name, unit, type }: NewField): Fie
   return has(NETS) ? 'TOTAL' : 'COUNTER';
 }
 
-/** Of `windDir`, `wind_dir` and `wind-dir` the same. */
+/** The words of a name: the same for `windDir`, `wind_dir` and `wind-dir`. */
 function wordsOf(text: string): string[] {
   return text
     .replace(/([a-z])([A-Z])/g, '$1 $2')

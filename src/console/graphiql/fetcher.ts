@@ -12,7 +12,10 @@ interface Asking {
 
 let sockets: Client | null = null;
 
-/** Asks the server with the session's cookie: by HTTP, subscriptions by WebSocket. Who is not signed in is led there. */
+/**
+ * Asks the server with the session's cookie: by HTTP, subscriptions by WebSocket. Without a session it leads to the
+ * sign-in page.
+ */
 export function fetcher(request: Request, { documentAST }: Asking = {}): Promise<unknown> | AsyncIterable<unknown> {
   const isLive = documentAST?.definitions.some(
     ({ kind, operation, name }) =>
@@ -33,7 +36,7 @@ async function ask(request: Request): Promise<unknown> {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(request),
   });
-  // The console asks who it is, and afterwards leads back.
+  // Lead to the console's sign-in, which leads back.
   if (response.status === 401) location.assign('/console/sign-in?to=/graphql');
   return response.json();
 }

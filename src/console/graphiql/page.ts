@@ -15,7 +15,7 @@ const FIRST = `# Queries and mutations as who is signed in; subscriptions are li
 }
 `;
 
-// The schema is told to anybody: whether somebody is signed in shows only here.
+// Check the session with a query: the schema itself is public.
 await fetcher({ query: '{ viewer { token { id } } }' });
 const home = createElement('a', { href: '/console/devices', className: 'home' }, '← Inlet');
 const logo = createElement(GraphiQL.Logo, null, home);

@@ -1,4 +1,4 @@
-// React is there for GraphiQL alone, and this page needs next to nothing of either.
+// Declare the few parts used here: React exists for GraphiQL alone.
 declare module 'react' {
   export function createElement(kind: unknown, properties?: object | null, ...children: unknown[]): unknown;
 }

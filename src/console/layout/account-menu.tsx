@@ -5,14 +5,14 @@ import { Menu } from '../parts/menu.tsx';
 import { chooseWorkspace, signOut, workspaceId } from '../session/session.ts';
 import { nextTheme, theme } from './theme.ts';
 
-/** As much of the viewer as the menu shows. */
+/** The part of the viewer that the menu shows. */
 export interface AccountViewer {
   user: { email: string; name: string | null } | null;
   token: { name: string };
   workspaces: { id: string; name: string }[];
 }
 
-/** Who is signed in, in which workspace, in which theme; and the way out. */
+/** The menu with user, workspace and theme, and the sign-out. */
 export function AccountMenu({ viewer }: { viewer: AccountViewer }) {
   const chosen = useStore(workspaceId);
   const themeNow = useStore(theme);

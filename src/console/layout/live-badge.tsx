@@ -7,7 +7,7 @@ const WORDS: Record<LiveState, [name: string, meaning: string]> = {
   retrying: ['Retrying', 'The connection to the server is lost; trying again. What you see may be old.'],
 };
 
-/** Whether what the page shows is up to date. */
+/** Shows whether the page is up to date. */
 export function LiveBadge() {
   const state = useStore(liveState);
   const [name, meaning] = WORDS[state];

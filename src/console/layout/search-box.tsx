@@ -17,7 +17,7 @@ interface Hit {
 const LATER_MS = 150;
 const MAX_FIELDS = 5;
 
-/** One box for devices, serial numbers, products and fields. `/` or Ctrl K leads into it, arrows and Enter through it. */
+/** One box for devices, serial numbers, products and fields. `/` or Ctrl K focuses it, arrows and Enter choose. */
 export function SearchBox() {
   const id = useId();
   const [text, setText] = useState('');
@@ -72,7 +72,7 @@ export function SearchBox() {
         onKeyDown={onKeyDown}
       />
       <kbd aria-hidden="true">/</kbd>
-      {/* mousedown, as the box closes when it loses the focus. */}
+      {/* Uses mousedown, as the box closes when it loses the focus. */}
       <div class="hits" id={id} role="listbox" aria-label="Found" hidden={!isShown}>
         {hits.map((hit, index) => (
           <a
@@ -136,7 +136,7 @@ function useHits(text: string): Hit[] {
 function useShortcut(input: { current: HTMLInputElement | null }): void {
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
-      // Not `target`: for what is typed into the editor of decoders, that is only the element around its shadow root.
+      // Use the path: for the decoder's editor, `target` is only the element around its shadow root.
       const [target] = event.composedPath();
       const isTyping =
         target instanceof Element && target.matches('input, textarea, select, [contenteditable], [contenteditable] *');

@@ -21,7 +21,7 @@ interface ShellProps {
   children: ComponentChildren;
 }
 
-/** What stands around every screen: navigation, search, the badge, who is signed in. */
+/** The frame around every screen: navigation, search, the badge, the account menu. */
 export function Shell({ section, viewer, children }: ShellProps) {
   return (
     <div class="shell">

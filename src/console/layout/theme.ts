@@ -3,10 +3,10 @@ import { createStore } from '../api/store.ts';
 const KEY = 'inlet.theme';
 const THEMES = ['auto', 'light', 'dark'] as const;
 
-/** `auto`: as the system has it. */
+/** The theme; `auto`: the system's. */
 type Theme = (typeof THEMES)[number];
 
-/** What was chosen on this machine. */
+/** The choice of this browser. */
 export const theme = createStore<Theme>(THEMES.find((name) => name === localStorage.getItem(KEY)) ?? 'auto');
 
 /** Draws the page in the theme chosen, now and whenever it changes. */

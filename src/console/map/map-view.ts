@@ -1,12 +1,12 @@
 import { latitudeText, longitudeText, placeOf, type Point, pointOf } from './place.ts';
 
-/** What a map shows: the point in its middle, and how many pixels the whole world would be wide. */
+/** The view of a map: the point in its middle, and the width of the whole world in pixels. */
 export interface MapView {
   middle: Point;
   scale: number;
 }
 
-/** Of the map on the page, in pixels. */
+/** Size of the map on the page, in pixels. */
 export interface Size {
   width: number;
   height: number;
@@ -14,14 +14,14 @@ export interface Size {
 
 const EQUATOR_METRES = 40_075_017;
 const LEAST_SCALE = 256;
-/** Five centimetres a pixel: closer, there is nothing to be seen. */
+/** Maximum scale: five centimetres per pixel. */
 const MOST_SCALE = EQUATOR_METRES / 0.05;
-/** A place alone is shown with so much around it. */
+/** Minimum width shown around a single place. */
 const LEAST_METRES = 200;
 const EDGE = 44;
 const RADIANS = Math.PI / 180;
 
-/** Shows all of the points with some room around them; the whole world where there are none. */
+/** Shows all of the points with a margin; the whole world without points. */
 export function fitting(points: readonly Point[], { width, height }: Size): MapView {
   if (points.length === 0) return { middle: { x: 0.5, y: 0.5 }, scale: Math.max(LEAST_SCALE, height) };
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
@@ -38,7 +38,7 @@ export function fitting(points: readonly Point[], { width, height }: Size): MapV
   return { middle, scale: bounded(scale) };
 }
 
-/** So many times closer, what is at a place of the page staying there. */
+/** The view zoomed by a factor around a place on the page. */
 export function zoomed(view: MapView, factor: number, at: Point, size: Size): MapView {
   const scale = bounded(view.scale * factor);
   const held = worldAt(view, at, size);
@@ -48,17 +48,17 @@ export function zoomed(view: MapView, factor: number, at: Point, size: Size): Ma
   };
 }
 
-/** The map dragged by so many pixels. */
+/** The view dragged by an offset in pixels. */
 export function dragged({ middle, scale }: MapView, by: Point): MapView {
   return { middle: { x: middle.x - by.x / scale, y: inWorld(middle.y - by.y / scale) }, scale };
 }
 
-/** Where on the page a point of the world is. */
+/** Position on the page of a point of the world. */
 export function pageAt({ middle, scale }: MapView, { x, y }: Point, { width, height }: Size): Point {
   return { x: (x - middle.x) * scale + width / 2, y: (y - middle.y) * scale + height / 2 };
 }
 
-/** A bar that says how long things are: so many pixels are so much. */
+/** The scale bar: its length in pixels, and the distance it stands for. */
 export function scaleBar({ middle, scale }: MapView, longest: number): { pixels: number; text: string } {
   const metresAPixel = (EQUATOR_METRES * stretchAt(middle)) / scale;
   const metres = roundBelow(longest * metresAPixel);
@@ -67,7 +67,7 @@ export function scaleBar({ middle, scale }: MapView, longest: number): { pixels:
   return { pixels: metres / metresAPixel, text };
 }
 
-/** A line of the grid: where on the page, and what it is called. */
+/** A line of the grid: its position on the page, and its name. */
 interface GridLine {
   at: number;
   text: string;
@@ -76,7 +76,7 @@ interface GridLine {
 const DEGREES = [90, 45, 30, 15, 10, 5, 2, 1];
 const GRID_PIXELS = 180;
 
-/** Meridians (x) and parallels (y) in sight, at round degrees and well apart. */
+/** Visible meridians (x) and parallels (y), at round degrees and well apart. */
 export function gridOf(view: MapView, size: Size): { meridians: GridLine[]; parallels: GridLine[] } {
   const step = degreesBelow((GRID_PIXELS * 360) / view.scale);
   const digits = Math.max(0, Math.ceil(-Math.log10(step)));
@@ -100,7 +100,7 @@ function worldAt({ middle, scale }: MapView, { x, y }: Point, { width, height }:
   return { x: middle.x + (x - width / 2) / scale, y: middle.y + (y - height / 2) / scale };
 }
 
-/** A metre there, in metres of the equator: Mercator draws it larger towards the poles. */
+/** Shrinking factor against the equator: Mercator draws things larger towards the poles. */
 function stretchAt(middle: Point): number {
   return Math.cos(placeOf(middle).latitude * RADIANS);
 }
@@ -113,7 +113,7 @@ function inWorld(y: number): number {
   return Math.max(0, Math.min(1, y));
 }
 
-/** 1, 2 or 5 of a power of ten, the largest that is not larger. */
+/** The largest number of 1, 2 or 5 times a power of ten that is not larger. */
 function roundBelow(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const round = [5, 2, 1].find((one) => one * power <= value) ?? 1;

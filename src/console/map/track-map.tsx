@@ -7,30 +7,30 @@ import type { TrackPoint } from './track.ts';
 import './track-map.css';
 
 interface TrackMapProps {
-  /** Read out for those who do not see it. */
+  /** Label for screen readers. */
   label: string;
   track: readonly TrackPoint[];
-  /** Which point of the track is marked, by its place in it. */
+  /** Index of the marked point of the track. */
   marked: number | null;
   onMark: (at: number | null) => void;
-  /** What the last point is called. */
+  /** Name of the last point. */
   endName: string;
 }
 
 const HEIGHT = 320;
 const STEP = 1.5;
 const PUSH = 60;
-/** A wheel's notch is 100 or 120 of these. */
+/** Wheel distance that doubles the scale; a notch is 100 or 120. */
 const WHEEL_DOUBLES = 240;
 const BAR_PIXELS = 120;
 const NEAR = 40;
-/** Down here stand the names of the meridians. */
+/** Height of the meridians' names at the bottom. */
 const LABEL = 20;
 
 /**
- * The way of a device on a map without tiles: a grid of degrees, a scale, where it began and where it is. Dragged and
- * zoomed by mouse, fingers and keys once it has the focus, so that who scrolls past it goes on scrolling; until then it
- * shows all of the way, and moves along.
+ * The track of a device on a map without tiles: a grid of degrees, a scale, its begin and its present place. Dragged
+ * and zoomed by mouse, fingers and keys once it has the focus, so that scrolling past it works; until then it shows the
+ * whole track, and moves along.
  */
 export function TrackMap({ label, track, marked, onMark, endName }: TrackMapProps) {
   const host = useRef<HTMLDivElement>(null);
@@ -206,7 +206,7 @@ function pathsOf(track: readonly TrackPoint[], view: MapView, size: Size): { kno
   return { known, unknown };
 }
 
-/** The point of the track that is drawn nearest to there; null: none is near. */
+/** The point of the track that is drawn nearest to a position; null: none is near. */
 function nearest(
   { view, size, track }: { view: MapView; size: Size; track: readonly TrackPoint[] },
   { x, y }: { x: number; y: number },

@@ -2,18 +2,18 @@ import type { Columns } from '../chart/merge-values.ts';
 import { showGaps } from '../chart/show-gaps.ts';
 import { type Place, type Point, pointOf, readPlace } from './place.ts';
 
-/** Where a device was at one time. */
+/** Place of a device at one time. */
 export interface TrackPoint extends Point {
   /** Unix seconds. */
   timestamp: number;
   place: Place;
-  /** Nobody knows which way it came here: it was silent for much longer than usual. */
+  /** True when the device was silent before for much longer than usual, so that its way is unknown. */
   afterGap: boolean;
 }
 
 /**
- * The way of a device from its places in time order (null and what is no place are left out). Across the date line it
- * goes on to the same side, so that no line runs around the world.
+ * The track of a device from its places in time order (null and invalid places are left out). Across the date line it
+ * continues on the same side, so that no line runs around the world.
  */
 export function trackOf(columns: Columns<unknown>): TrackPoint[] {
   const { timestamps, values } = showGaps(columns);
@@ -35,7 +35,7 @@ export function trackOf(columns: Columns<unknown>): TrackPoint[] {
   return track;
 }
 
-/** Of the points the one that is nearest in time (Unix seconds), by its place in the track; null: there is none. */
+/** Index of the point nearest in time (Unix seconds); null: no points. */
 export function nearestInTime(track: readonly TrackPoint[], time: number): number | null {
   if (track.length === 0) return null;
   const after = track.findIndex(({ timestamp }) => timestamp >= time);

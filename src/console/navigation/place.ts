@@ -1,6 +1,6 @@
 import { createStore, useStore } from '../api/store.ts';
 
-/** Where one is: the path below `/console`, such as `/devices`, and the query. */
+/** An address: the path below `/console`, such as `/devices`, and the query. */
 interface Place {
   path: string;
   query: URLSearchParams;
@@ -16,12 +16,12 @@ function read(): Place {
 const place = createStore<Place>(read());
 addEventListener('popstate', () => place.set(read()));
 
-/** Where one is now. */
+/** The present address. */
 export function here(): Place {
   return place.get();
 }
 
-/** Where one is; drawn anew when that changes. */
+/** The present address; draws again when it changes. */
 export function usePlace(): Place {
   return useStore(place);
 }
@@ -32,7 +32,7 @@ export function href(path: string, query: Record<string, string> = {}): string {
   return `${BASE}${path}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Goes to an address that `href` made; `replace` leaves none of the present one in the history. */
+/** Goes to an address of `href`; `replace` keeps the present one out of the history. */
 export function navigate(to: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', to);
   else history.pushState(null, '', to);
@@ -41,8 +41,8 @@ export function navigate(to: string, { replace = false } = {}): void {
 }
 
 /**
- * One parameter of the address and how to change it: null or the empty text takes it out. What is set so makes no new
- * step in the history unless `push` is given, and survives a reload.
+ * One parameter of the address with its setter: null or the empty text removes it. Setting it adds no step to the
+ * history unless `push` is given, and survives a reload.
  */
 export function useParameter(
   name: string,
@@ -51,7 +51,7 @@ export function useParameter(
   return [query.get(name), (value, { push = false } = {}) => setParameters({ [name]: value }, { push })];
 }
 
-/** Changes several parameters of the address at once; null or the empty text takes one out. */
+/** Changes several parameters of the address at once; null or the empty text removes one. */
 export function setParameters(values: Record<string, string | null>, { push = false } = {}): void {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(values))
@@ -64,7 +64,7 @@ export function setParameters(values: Record<string, string | null>, { push = fa
   place.set(read());
 }
 
-/** Links of the console lead on without loading the page anew; what opens a tab (middle click, Ctrl) is left alone. */
+/** Follows links of the console without loading the page; leaves clicks that open a tab (middle click, Ctrl) alone. */
 export function followLinks(): void {
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
@@ -72,7 +72,7 @@ export function followLinks(): void {
     if (link === null || link.target !== '' || link.hasAttribute('download')) return;
     const url = new URL(link.href, location.href);
     if (url.origin !== location.origin || !`${url.pathname}/`.startsWith(`${BASE}/`)) return;
-    // Within this page: the browser scrolls there.
+    // Let the browser scroll to links within this page.
     if (url.hash !== '' && url.pathname + url.search === location.pathname + location.search) return;
     event.preventDefault();
     navigate(url.pathname + url.search + url.hash);

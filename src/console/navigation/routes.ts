@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 
-/** What every screen is given: the named parts of its address. */
+/** The properties of every screen: the named parts of its address. */
 export interface ScreenProps {
   params: Readonly<Record<string, string>>;
 }
@@ -8,17 +8,17 @@ export interface ScreenProps {
 /** A part of the console in the main navigation. */
 export type Section = 'devices' | 'products' | 'access' | 'graphql';
 
-/** A screen: where it is, to which part it belongs, and its code: there, or got when it is needed. */
+/** A screen: its path, its part of the console, and its code, present or loaded when needed. */
 export interface Route {
-  /** Such as `/devices/:id`. */
+  /** A pattern such as `/devices/:id`. */
   path: string;
   section: Section | null;
-  /** Asks for what the screen is about to ask for, while it is not known yet who is signed in. */
+  /** Requests the screen's data in advance, before the session is known. */
   ahead?: (workspaceId: string, query: URLSearchParams) => void;
   load: () => ComponentType<ScreenProps> | Promise<ComponentType<ScreenProps>>;
 }
 
-/** The route that an address leads to, with the named parts of it; null: there is none. */
+/** The route of an address, with its named parts; null: none. */
 export function routeOf(
   routes: readonly Route[],
   path: string,

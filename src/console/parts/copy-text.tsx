@@ -4,12 +4,12 @@ import { Icon } from './icon.tsx';
 const SHOWN_MS = 1_500;
 
 interface CopyTextProps {
-  /** What it is, for the button. */
+  /** Name of the text, for the button. */
   label: string;
   text: string;
 }
 
-/** A text to be taken along as it stands, with a button that copies it. */
+/** A text with a button that copies it. */
 export function CopyText({ label, text }: CopyTextProps) {
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
@@ -36,7 +36,7 @@ export function CopyText({ label, text }: CopyTextProps) {
   );
 }
 
-/** Also where the page came over plain HTTP and browsers offer no clipboard. */
+/** Copies a text, also over plain HTTP, where browsers offer no clipboard. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');

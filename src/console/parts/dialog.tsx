@@ -4,12 +4,12 @@ import { Icon } from './icon.tsx';
 
 interface DialogProps {
   title: string;
-  /** Called by Escape, the cross and a click beside it. */
+  /** Called by Escape, the cross and a click outside. */
   onClose: () => void;
   children: ComponentChildren;
 }
 
-/** A sheet over the page, for as long as it is drawn; the focus goes into it and back. Put a form into it. */
+/** A dialog over the page while mounted; takes the focus and restores it. Put a form into it. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const id = useId();
   const sheet = useRef<HTMLDialogElement>(null);
@@ -17,7 +17,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     const [before, element] = [focused(), sheet.current!];
     element.showModal();
     return () => {
-      // While it is open, nothing outside of it takes the focus.
+      // Close first: nothing outside an open dialog takes the focus.
       element.close();
       if (before instanceof HTMLElement) before.focus();
     };
@@ -47,7 +47,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-/** What has the focus, also inside of a shadow root, as the editor of decoders. */
+/** The focused element, also inside a shadow root such as that of the decoder's editor. */
 function focused(): Element | null {
   let element = document.activeElement;
   while (element?.shadowRoot?.activeElement != null) element = element.shadowRoot.activeElement;

@@ -2,19 +2,19 @@ import type { ComponentChildren } from 'preact';
 import { Note } from './note.tsx';
 
 interface FormEndProps {
-  /** What sending the form does: is it under way, and why it failed last. */
+  /** State of the form's action: in progress, and its last failure. */
   action: { busy: boolean; error: string | null };
-  /** Goes away without it, as Escape does. */
+  /** Closes the form, as Escape does. */
   onCancel: () => void;
-  /** What going away is called. */
+  /** Name of the cancel button. */
   cancel?: string;
-  /** It takes something away for good. */
+  /** True when it deletes something for good. */
   danger?: boolean;
-  /** What sending it is called. */
+  /** Name of the submit button. */
   children: ComponentChildren;
 }
 
-/** The last rows of a form: why it failed, and the button that sends it. */
+/** The last rows of a form: its failure, and the submit button. */
 export function FormEnd({ action, onCancel, cancel = 'Cancel', danger = false, children }: FormEndProps) {
   return (
     <>

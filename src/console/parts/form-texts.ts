@@ -1,6 +1,6 @@
 import type { TargetedEvent } from 'preact';
 
-/** Reads the fields of a form by name, as text; the empty text where there is none. */
+/** Reads the fields of a form by name, as text; the empty text for an absent one. */
 export function textsOf(form: HTMLFormElement): (name: string) => string {
   const given = new FormData(form);
   return (name) => {
@@ -9,13 +9,13 @@ export function textsOf(form: HTMLFormElement): (name: string) => string {
   };
 }
 
-/** The same without blanks around it; null where nothing is written. */
+/** The same without surrounding blanks; null for an empty field. */
 export function givenIn(form: HTMLFormElement): (name: string) => string | null {
   const text = textsOf(form);
   return (name) => text(name).trim() || null;
 }
 
-/** What a form does when it is sent: `run` with the form, and the page stays. */
+/** A submit handler: calls `run` with the form instead of loading a page. */
 export function onSubmit(run: (form: HTMLFormElement) => unknown): (event: TargetedEvent<HTMLFormElement>) => void {
   return (event) => {
     event.preventDefault();

@@ -1,30 +1,33 @@
-/** What fingers or a mouse did at an element since the last time: moved by, and made larger around a place in it. */
+/** Movement of fingers or a mouse since the last event: an offset, and a scaling around a point. */
 export interface Gesture {
-  /** Pixels. */
+  /** Offset in pixels. */
   dx: number;
   dy: number;
-  /** 2: the fingers are twice as far apart. */
+  /** Scaling; 2: the fingers are twice as far apart. */
   factor: number;
-  /** Where between the fingers, in pixels from the element's left upper corner. */
+  /** The middle of the fingers, in pixels from the element's upper left corner. */
   at: { x: number; y: number };
 }
 
 interface GestureHandlers {
-  /** Whether a finger or mouse that goes down is followed. */
+  /** True for a pointer to follow. */
   accepts: (event: PointerEvent) => boolean;
   moved: (gesture: Gesture) => void;
-  /** All have gone; `cancelled`: the browser took over, as when the page scrolls. */
+  /** Called when all pointers have gone; `cancelled`: the browser took over, as for scrolling. */
   ended?: (cancelled: boolean) => void;
 }
 
 interface Spread {
   x: number;
   y: number;
-  /** How far the fingers are apart; 0 of one alone. */
+  /** Distance between the fingers; 0 for a single one. */
   wide: number;
 }
 
-/** Follows the fingers on an element until the returned function is called. Its `touch-action` says what they may do. */
+/**
+ * Follows the fingers on an element until the returned function is called. Its `touch-action` decides which gestures
+ * the browser keeps.
+ */
 export function followGestures(element: HTMLElement, handlers: GestureHandlers): () => void {
   const down = new Map<number, { x: number; y: number }>();
   const place = (event: PointerEvent): void => {

@@ -2,14 +2,14 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 
 interface MenuProps {
-  /** What the button is called. */
+  /** Name of the button. */
   label: string;
   button: ComponentChildren;
   class?: string;
   children: ComponentChildren;
 }
 
-/** A button that opens a small sheet below it; a click elsewhere, Escape or a choice closes it. */
+/** A button that opens a small menu below it; a click elsewhere, Escape or a choice closes it. */
 export function Menu({ label, button, class: more = '', children }: MenuProps) {
   const id = useId();
   const sheet = useRef<HTMLDivElement>(null);
@@ -38,7 +38,7 @@ export function Menu({ label, button, class: more = '', children }: MenuProps) {
         id={id}
         popover="auto"
         class="menu"
-        // Before the choice is followed: a dialog that it opens gives the focus back to where it is then.
+        // Close before the choice runs: a dialog that it opens restores the focus to the present element.
         onClickCapture={(event) => {
           const chosen = (event.target as Element).closest('button, a');
           if (chosen === null || chosen.hasAttribute('data-stays')) return;

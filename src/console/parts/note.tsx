@@ -5,7 +5,7 @@ interface NoteProps {
   children: ComponentChildren;
 }
 
-/** A sentence that stands in the page: what went wrong, or that there is nothing (yet). Errors are read out. */
+/** A sentence in the page: an error, or that there is nothing (yet). Errors are read out. */
 export function Note({ kind = 'info', children }: NoteProps) {
   return (
     <div class="note" data-kind={kind} role={kind === 'error' ? 'alert' : undefined}>

@@ -1,6 +1,6 @@
 /**
- * For a select that does at once what is chosen: keys that would choose the next one, whatever it is, open its list
- * instead, where arrows lead through and Enter chooses.
+ * Handles keys of a select that acts at once: keys that would choose the next option open its list instead, where
+ * arrows move and Enter chooses.
  */
 export function pickWithKeys(event: KeyboardEvent): void {
   const select = event.currentTarget as HTMLSelectElement;

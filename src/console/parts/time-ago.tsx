@@ -5,7 +5,7 @@ const TICK_MS = 5_000;
 const now = createStore(Date.now());
 setInterval(() => now.set(Date.now()), TICK_MS);
 
-/** How long ago that was, kept up to date; the exact time on hover. `empty` stands for never. */
+/** Time since then, kept up to date; the exact time on hover. `empty` stands for never. */
 export function TimeAgo({ at, empty = 'never' }: { at: string | null; empty?: string }) {
   const ms = useStore(now);
   if (at === null) return <span class="muted">{empty}</span>;

@@ -8,7 +8,7 @@ const JUST_MS = 10_000;
 
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** Date and time to the second, as this browser writes them, in its zone. */
+/** Date and time to the second, in this browser's language and zone. */
 export function dateTimeText(at: Date): string {
   return FULL.format(at);
 }

@@ -10,14 +10,14 @@ const MOST = 3;
 const shown = createStore<readonly Toast[]>([]);
 let count = 0;
 
-/** Says for a few seconds, at the edge of the page, that something was done. */
+/** Shows a short message at the edge of the page for a few seconds. */
 export function toast(text: string): void {
   const id = (count += 1);
   shown.set([...shown.get(), { id, text }].slice(-MOST));
   setTimeout(() => shown.set(shown.get().filter((one) => one.id !== id)), SHOWN_MS);
 }
 
-/** Where the toasts stand. */
+/** The area of the toasts. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The value once it has not changed for so many milliseconds: what somebody types, when they pause. */
+/** The value once it has not changed for `ms` milliseconds: for typed text. */
 export function useLater<Value>(value: Value, ms: number): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

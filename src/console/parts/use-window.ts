@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The rows of a long list that are in sight or near it: from `first` up to but without `end`. */
+/** The visible rows of a long list and those near them: from `first` up to but without `end`. */
 interface RowWindow {
   first: number;
   end: number;
@@ -9,8 +9,8 @@ interface RowWindow {
 const BEFORE_AND_AFTER = 12;
 
 /**
- * Follows which of `count` rows of one height are in sight as the page scrolls, so that only those are drawn. `element`
- * is where the first row begins.
+ * Follows which of `count` rows of equal height are visible as the page scrolls, so that only those are drawn. The
+ * first row begins at `element`.
  */
 export function useWindow(element: { current: HTMLElement | null }, count: number, rowHeight: number): RowWindow {
   const [shown, setShown] = useState<RowWindow>(() => ({

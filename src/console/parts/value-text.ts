@@ -6,14 +6,14 @@ const WHOLE = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const VERY_SMALL = 1e-4;
 const VERY_LARGE = 1e15;
 
-/** A number for people: six digits, thousands apart, powers of ten only where there is no other way. */
+/** A number for people: six digits, with separators, and powers of ten only if unavoidable. */
 export function numberText(value: number): string {
   const size = Math.abs(value);
   if (size !== 0 && (size < VERY_SMALL || size >= VERY_LARGE)) return value.toPrecision(4);
   return size >= 1e5 ? WHOLE.format(value) : PLAIN.format(value);
 }
 
-/** Any measured value for people, with its unit; a dash where there is none, words for a text without letters. */
+/** Any measured value for people, with its unit; a dash for none, words for a text without letters. */
 export function valueText(value: MeasuredValue | undefined, unit: string | null = null): string {
   if (value == null) return '–';
   if (typeof value === 'boolean') return value ? 'true' : 'false';

@@ -14,13 +14,13 @@ const PAGES = [
 interface ProductHeadProps {
   id: string;
   page: (typeof PAGES)[number]['page'];
-  /** What the product is called, where the page asks for it; null: not known yet. Left out: it is asked for here. */
+  /** Name of the product if the page fetches it; null: not known yet. Left out: fetched here. */
   name?: string | null;
   /** Buttons at the end. */
   children?: ComponentChildren;
 }
 
-/** What stands above the pages of one product: its name and the ways between them. */
+/** The head of a product's pages: its name and the links between them. */
 export function ProductHead({ id, page, name: given, children }: ProductHeadProps) {
   const { data, error } = useQuery(ProductName, given === undefined ? { id } : null);
   const name = given ?? data?.product.name ?? null;

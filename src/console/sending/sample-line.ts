@@ -1,6 +1,6 @@
 import type { FieldType } from '../api/schema-types.ts';
 
-/** A value that a field of this type takes. */
+/** Sample values by type of field. */
 const SAMPLES: Readonly<Record<FieldType, number | string | boolean>> = {
   FLOAT: 21.5,
   INTEGER: 42,
@@ -12,7 +12,7 @@ const SAMPLES: Readonly<Record<FieldType, number | string | boolean>> = {
 const MAX_SAMPLES = 3;
 
 interface LineFor {
-  /** Where the server is asked, without a final slash. */
+  /** Address of the server, without a final slash. */
   origin: string;
   deviceId: string;
   secret: string;

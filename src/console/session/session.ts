@@ -10,7 +10,7 @@ import { Viewer } from './session.graphql.ts';
 
 type ViewerData = DataOf<typeof Viewer>['viewer'];
 
-/** Whether somebody is signed in, and who; `unknown` until the server has said so, `failed` when it could not. */
+/** The state of the session; `unknown` until the server has answered, `failed` when it could not. */
 type Session =
   { state: 'unknown' } | { state: 'out' } | { state: 'failed'; message: string } | { state: 'in'; viewer: ViewerData };
 
@@ -20,7 +20,7 @@ const AGAIN_MS = 3_000;
 /** The session of this page. */
 export const session = createStore<Session>({ state: 'unknown' });
 
-/** The id of the workspace that is looked at; null while nobody is signed in or there is none. */
+/** The id of the chosen workspace; null without a session or workspaces. */
 export const workspaceId = createStore<string | null>(null);
 
 onSessionEnd(() => {
@@ -35,12 +35,12 @@ function end(): void {
   session.set({ state: 'out' });
 }
 
-/** Where somebody was last on this machine; null: nobody ever was. */
+/** The last workspace of this browser; null: none yet. */
 export function lastWorkspaceId(): string | null {
   return localStorage.getItem(WORKSPACE);
 }
 
-/** Asks the server who is signed in. While it cannot be reached, again and again. */
+/** Asks the server for the session, and retries while it cannot be reached. */
 export async function loadSession(): Promise<void> {
   try {
     const { viewer } = await request(Viewer, {});
@@ -59,13 +59,13 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Looks at another workspace from now on, also after a reload. */
+/** Chooses a workspace, also for later visits. */
 export function chooseWorkspace(id: string): void {
   localStorage.setItem(WORKSPACE, id);
   workspaceId.set(id);
 }
 
-/** Whether the signed-in token may do this somewhere; where exactly is for the server to say. */
+/** True when the token has the scope in any workspace; the server decides in which. */
 export function may(scope: TokenScope): boolean {
   const now = session.get();
   return now.state === 'in' && now.viewer.token.scopes.includes(scope);
@@ -78,7 +78,7 @@ export async function signIn(credentials: { token: string } | { email: string; p
   await loadSession();
 }
 
-/** Signs out; a session that was begun with a password is revoked. */
+/** Signs out; revokes a session that began with a password. */
 export async function signOut(): Promise<void> {
   await callSession('DELETE');
   end();

@@ -10,11 +10,11 @@ export const SPANS = {
 /** The name of a range that ends now. */
 export type SpanName = keyof typeof SPANS;
 
-/** From when to when, in milliseconds: start inclusive, end exclusive. */
+/** A range of time in milliseconds: start inclusive, end exclusive. */
 export interface TimeRange {
   from: number;
   to: number;
-  /** `own`: chosen by its ends; it stands still. Every other ends now and moves along. */
+  /** `own`: a fixed range chosen by its ends. All others end now and move along. */
   name: SpanName | 'own';
 }
 
@@ -22,7 +22,7 @@ const SHORTEST_MS = 1_000;
 const EARLIEST = 0;
 const LATEST = Date.UTC(2200, 0, 1);
 
-/** The range that the address says (`?from&to`, else `?range`); `otherwise` where it says none or a wrong one. */
+/** The range of the address (`?from&to`, else `?range`); `otherwise` without a valid one. */
 export function readRange(query: URLSearchParams, now: number, otherwise: SpanName = 'day'): TimeRange {
   const [from, to] = [Date.parse(query.get('from') ?? ''), Date.parse(query.get('to') ?? '')];
   if (from >= EARLIEST && to <= LATEST && to - from >= SHORTEST_MS) return { from, to, name: 'own' };
@@ -43,7 +43,7 @@ export function moved({ from, to }: TimeRange, part: number): { from: string; to
   return ownRange(from + by, to + by);
 }
 
-/** The range made wider (factor 2: twice as wide) or narrower (0.5) around its middle. */
+/** The range widened (factor 2: twice as wide) or narrowed (0.5) around its middle. */
 export function scaled({ from, to }: TimeRange, factor: number): { from: string; to: string } {
   const [middle, half] = [(from + to) / 2, ((to - from) / 2) * factor];
   return ownRange(middle - half, middle + half);

@@ -10,14 +10,14 @@ import { TokenList } from './token-list.tsx';
 import { Workspaces } from './workspaces.tsx';
 import './access.css';
 
-/** Who may do what: tokens, members, workspaces, plans. */
+/** The screen of tokens, members, workspaces and plans. */
 export function AccessScreen() {
   useTitle('Access');
   const workspace = useStore(workspaceId);
   const own = useQuery(OwnAccess, {});
   const tokens = useQuery(WorkspaceTokens, workspace === null ? null : { id: workspace });
   const members = useQuery(WorkspaceMembers, workspace === null ? null : { id: workspace });
-  // All at once: lists that come one after the other push each other down.
+  // Show all lists at once: one after the other they would push each other down.
   const isWaiting = [own, tokens, members].some(({ data, loading }) => data === null && loading);
   const viewer = own.data?.viewer ?? null;
   const name = viewer?.workspaces.find(({ id }) => id === workspace)?.name ?? 'the workspace';

@@ -12,7 +12,7 @@ interface Named {
   name: string;
 }
 
-/** What a token is limited to; nothing in either: the whole workspace. */
+/** Limits of a token; both empty: the whole workspace. */
 export interface TokenLimit {
   products: readonly Named[];
   devices: readonly Named[];

@@ -18,9 +18,9 @@ interface MembersProps {
   name: string;
   members: DataOf<typeof WorkspaceMembers>['workspace']['members'];
   error: string | null;
-  /** Asks for the members again; resolves when answered. */
+  /** Fetches the members again; resolves when answered. */
   refetch: () => Promise<void>;
-  /** May create people who are not there yet. */
+  /** True when new users may be created. */
   isOperator: boolean;
 }
 
@@ -32,7 +32,7 @@ export function Members({ workspaceId, name, members, error, refetch, isOperator
       await work();
       toast(said);
     } finally {
-      // A role that was refused must not stay in the list as if it had been taken.
+      // Fetch again, so that a rejected role does not stay in the list.
       await refetch();
     }
   });

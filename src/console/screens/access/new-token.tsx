@@ -26,7 +26,7 @@ interface NewTokenProps {
   onMade: () => void;
 }
 
-/** Makes a token, and shows its secret this once. */
+/** Makes a token, and shows its secret once. */
 export function NewToken({ kind, onClose, onMade }: NewTokenProps) {
   const [scopes, setScopes] = useState<readonly TokenScope[]>(['RECORD']);
   const [limit, setLimit] = useState<TokenLimit>({ products: [], devices: [] });

@@ -5,7 +5,7 @@ import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { ChangePassword } from './access.graphql.ts';
 
-/** Changes the password of who is signed in, or sets the first one. */
+/** Changes the signed-in user's password, or sets the first one. */
 export function PasswordForm() {
   const changing = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);

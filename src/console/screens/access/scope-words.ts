@@ -1,6 +1,6 @@
 import type { Role, TokenScope } from '../../api/schema-types.ts';
 
-/** What each scope lets its token do, in words. */
+/** The rights of each scope, in words. */
 export const SCOPE_WORDS: Readonly<Record<TokenScope, string>> = {
   READ: 'see products, devices, values and calls',
   RECORD: 'record values',
@@ -8,7 +8,7 @@ export const SCOPE_WORDS: Readonly<Record<TokenScope, string>> = {
   ADMIN: 'manage members, tokens and the workspace',
 };
 
-/** What each role lets its member do, in words. */
+/** The rights of each role, in words. */
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {
   VIEWER: 'sees everything',
   EDITOR: 'also records and configures',
@@ -29,7 +29,7 @@ interface Limits {
 
 const SHOWN_NAMES = 3;
 
-/** What a token may do and where, in one sentence. */
+/** The rights and limits of a token, in one sentence. */
 export function tokenWords({ kind, scopes, products, devices }: Limits): string {
   if (kind === 'PERSONAL') return 'May do what its user may, in every workspace of the user.';
   const what = scopes.map((scope) => SCOPE_WORDS[scope]).join('; ');

@@ -18,12 +18,12 @@ interface TokenListProps {
   /** null: not known yet. */
   tokens: readonly ShownToken[] | null;
   error: string | null;
-  /** The token that this page itself uses. */
+  /** Id of this page's own token. */
   current: string | null;
   onChanged: () => void;
 }
 
-/** Tokens with what they may do, when they were used, and how to make and revoke them. */
+/** Tokens with their rights and last use, and the ways to make and revoke them. */
 export function TokenList({ title, about, kind, tokens, error, current, onChanged }: TokenListProps) {
   const [isMaking, setMaking] = useState(false);
   const [doomed, setDoomed] = useState<ShownToken | null>(null);
@@ -32,7 +32,7 @@ export function TokenList({ title, about, kind, tokens, error, current, onChange
   const revoked = useRef<{ id: string; row: number } | null>(null);
   useLayoutEffect(() => {
     if (revoked.current === null || tokens === null || tokens.some(({ id }) => id === revoked.current!.id)) return;
-    // The row that had the focus is gone: the next one has it, else the last, and after the last of all what makes one.
+    // Move the focus of the removed row to the next one, else the last, and without rows to the button that makes one.
     const buttons = list.current!.querySelectorAll('button');
     if (document.activeElement === document.body)
       (buttons[Math.min(revoked.current.row, buttons.length - 1)] ?? making.current)?.focus();

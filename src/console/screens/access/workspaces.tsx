@@ -16,12 +16,12 @@ interface Workspace {
 
 interface WorkspacesProps {
   workspaces: readonly Workspace[];
-  /** May create workspaces. */
+  /** True when workspaces may be created. */
   isOperator: boolean;
   onChanged: () => void;
 }
 
-/** The workspaces that one sees: choose, create, rename, delete. */
+/** The visible workspaces: choose, create, rename, delete. */
 export function Workspaces({ workspaces, isOperator, onChanged }: WorkspacesProps) {
   const chosen = useStore(workspaceId);
   const [sheet, setSheet] = useState<{ what: 'new' | 'name' | 'delete'; workspace: Workspace } | null>(null);

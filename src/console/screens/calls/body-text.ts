@@ -1,14 +1,14 @@
-/** The ways to look at a body. */
+/** Views of a body. */
 export const BODY_VIEWS = ['pretty', 'raw', 'hex'] as const;
 
-/** A way to look at a body. */
+/** One of `BODY_VIEWS`. */
 export type BodyView = (typeof BODY_VIEWS)[number];
 
 const FORM = /^[\w.%+~-]+=[^\s{]*(?:&|$)/;
 const BYTES_IN_A_LINE = 16;
 const MAX_BYTES = 16_384;
 
-/** A body to be read: JSON and forms line by line, as it is, or its bytes in UTF-8. */
+/** The text of a body: JSON and forms line by line, the raw text, or its bytes in UTF-8. */
 export function bodyText(body: string, view: BodyView): string {
   if (view === 'raw') return body;
   return view === 'hex' ? hexText(body) : prettyText(body);

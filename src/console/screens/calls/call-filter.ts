@@ -2,19 +2,19 @@ import type { CallStatus } from '../../api/schema-types.ts';
 import { CALL_STATUSES } from '../../decoding/call-status.tsx';
 import type { CallParts } from '../../decoding/decoding.graphql.ts';
 
-/** Which calls of the log are shown, as the address says. */
+/** The filter of the call log, as the address holds it. */
 export interface CallFilter {
-  /** Empty: whatever became of them. */
+  /** Outcomes; empty: any. */
   statuses: readonly CallStatus[];
-  /** Of the time of receipt, in milliseconds; from inclusive, to exclusive. */
+  /** Receipt time in milliseconds; from inclusive, to exclusive. */
   from: number | null;
   to: number | null;
-  /** In lower case, as are those that it is compared with. */
+  /** Lower-case text, as are those it is compared with. */
   text: string;
   device: string;
 }
 
-/** The filter that the address says; what cannot be read does not narrow. */
+/** The filter in the address; unreadable parts do not narrow. */
 export function readFilter(query: URLSearchParams): CallFilter {
   const named = (query.get('status') ?? '').split(',');
   return {
@@ -26,12 +26,12 @@ export function readFilter(query: URLSearchParams): CallFilter {
   };
 }
 
-/** Whether the filter keeps any call back. */
+/** True when the filter excludes any call. */
 export function isNarrow({ statuses, from, to, text, device }: CallFilter): boolean {
   return statuses.length > 0 || from !== null || to !== null || text !== '' || device !== '';
 }
 
-/** Whether outcome and time of a call pass. */
+/** True when outcome and time of a call match. */
 export function isOutlined({ statuses, from, to }: CallFilter, { status, receivedAt }: CallParts): boolean {
   const at = Date.parse(receivedAt);
   return (
@@ -39,7 +39,7 @@ export function isOutlined({ statuses, from, to }: CallFilter, { status, receive
   );
 }
 
-/** Whether a call that came live passes, as the API's `searchCalls` has it. */
+/** True when a live call matches, with the rules of the API's `searchCalls`. */
 export function passes(filter: CallFilter, call: CallParts): boolean {
   if (!isOutlined(filter, call)) return false;
   const { run } = call;

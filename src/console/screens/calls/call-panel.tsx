@@ -13,7 +13,7 @@ import { BODY_VIEWS, type BodyView, bodyText } from './body-text.ts';
 interface CallPanelProps {
   productId: string;
   callId: string;
-  /** The call as the log has it; null: it is fetched. */
+  /** The logged call; null: still to be fetched. */
   known: CallParts | null;
   onClose: () => void;
   onReplay: (callId: string) => void;
@@ -21,12 +21,12 @@ interface CallPanelProps {
 
 const TABS = ['request', 'entries', 'output', 'console'] as const;
 
-/** One call: what was sent, what the decoder made of it, and the ways to put it right. */
+/** One call: its request, the decoder's run, and the ways to correct it. */
 export function CallPanel({ productId, callId, known, onClose, onReplay }: CallPanelProps) {
   const { data, error, refetch } = useQuery(OneCall, known === null ? { productId, id: callId } : null);
   const [tab, setTab] = useState<(typeof TABS)[number]>('request');
   const panel = useRef<HTMLElement>(null);
-  // Many rows lie between the one chosen and what is shown of it.
+  // Focus the panel: many rows lie between it and the chosen one.
   useEffect(() => panel.current?.focus({ preventScroll: true }), [callId]);
   const call = known ?? (data?.product.call.id === callId ? data.product.call : null);
   const run = call?.run ?? null;

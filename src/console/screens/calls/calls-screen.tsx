@@ -18,7 +18,7 @@ import './calls.css';
 const SHOWN = 200;
 const PREVIEW = 160;
 
-/** The call log of a product, live: what was sent, what became of it, and the ways to put it right. */
+/** The call log of a product, live: requests, outcomes, and the ways to correct them. */
 export function CallsScreen({ params }: ScreenProps) {
   const id = params['id'] ?? '';
   const { query } = usePlace();
@@ -101,7 +101,7 @@ export function CallsScreen({ params }: ScreenProps) {
   );
 }
 
-/** How far back the server has looked. */
+/** The part of the log that the server has searched. */
 function farText({ calls, lookedThrough, reachedAt, hasMore }: CallSearch): string {
   const count = `${lookedThrough.toLocaleString()} looked through`;
   if (reachedAt === null) return count;

@@ -4,7 +4,7 @@ import type { ReplayTally } from './replay-steps.ts';
 
 type Count = 'added' | 'changed' | 'unchanged' | 'removed' | 'kept' | 'rejected' | 'failed';
 
-/** `kept` is shown where there are any. */
+/** Columns of counts; `kept` is shown if it is not 0. */
 const COUNTS: readonly { count: Count; text: string }[] = [
   { count: 'added', text: 'New' },
   { count: 'changed', text: 'Replaced' },
@@ -15,7 +15,10 @@ const COUNTS: readonly { count: Count; text: string }[] = [
   { count: 'failed', text: 'Failed calls' },
 ];
 
-/** What a replay would do: how many values are new, replaced, removed and so on, and the first entries that change something. */
+/**
+ * The effect of a replay: numbers of new, replaced, removed values and so on, and the first entries that change
+ * something.
+ */
 export function DryRunTable({ tally }: { tally: ReplayTally }) {
   const { rows, kept, unknown, failed, failure, calls } = tally;
   return (

@@ -4,7 +4,7 @@ import { CALL_STATUSES } from '../../decoding/call-status.tsx';
 import { localTime } from '../../time/local-time.ts';
 import type { CallFilter } from './call-filter.ts';
 
-/** Which calls are shown; all of it stands in the address. */
+/** The filter of the call log, kept in the address. */
 export function FilterBar({ filter }: { filter: CallFilter }) {
   const { query } = usePlace();
   const toggle = (status: CallStatus): void => {

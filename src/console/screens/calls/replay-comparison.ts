@@ -4,24 +4,24 @@ import type { ReplayCalls, StoredValues } from './calls.graphql.ts';
 type ReplayResults = DataOf<typeof ReplayCalls>['replayCalls']['results'];
 type Stored = DataOf<typeof StoredValues>['history'];
 
-/** What a replay would do with one value. `unknown`: what is stored could not be read. */
+/** Effect of a replay on one value. `unknown`: the stored value could not be read. */
 type ReplayKind = 'new' | 'replaced' | 'unchanged' | 'refused' | 'unknown';
 
-/** One entry of a dry run beside what is stored. */
+/** One entry of a dry run beside the stored value. */
 export interface ReplayRow {
   kind: ReplayKind;
   device: string;
   field: string;
-  /** In milliseconds; null for what was refused. */
+  /** Time in milliseconds; null for a rejected entry. */
   at: number | null;
   value: unknown;
-  /** What is stored under the same key; null: nothing. */
+  /** The stored value with the same key; null: none. */
   before: unknown;
-  /** Why it was refused. */
+  /** Reason of the rejection. */
   message: string | null;
 }
 
-/** Which stored values a comparison needs; null: none. */
+/** The stored values that a comparison needs; null: none. */
 export function storedWanted(
   results: ReplayResults,
 ): { deviceIds: string[]; fields: string[]; from: string; to: string } | null {
@@ -40,7 +40,7 @@ export function storedWanted(
   };
 }
 
-/** Lays the entries of a dry run beside what is stored; `stored` null: that could not be read. */
+/** Compares the entries of a dry run with stored values; `stored` null: they could not be read. */
 export function compareReplay(results: ReplayResults, stored: Stored | null): ReplayRow[] {
   const known = new Map<string, unknown>();
   const cut = new Set<string>();
@@ -64,7 +64,7 @@ export function compareReplay(results: ReplayResults, stored: Stored | null): Re
       const series = `${matchedDevice?.id} ${matchedField?.identifier}`;
       const key = `${series} ${shown.at}`;
       const before = known.get(key) ?? null;
-      // What comes later in the replay meets this value.
+      // Later calls of the replay find this value.
       known.set(key, value);
       const isKnown = stored !== null && (before !== null || !cut.has(series));
       const kind = !isKnown ? 'unknown' : before === null ? 'new' : isSame(before, value) ? 'unchanged' : 'replaced';
@@ -73,7 +73,7 @@ export function compareReplay(results: ReplayResults, stored: Stored | null): Re
   );
 }
 
-/** Whether a value as it was sent is what is stored: the server converts it to the type of the field. */
+/** True when a value as it was sent equals the stored one, which the server converted to the field's type. */
 function isSame(stored: unknown, sent: unknown): boolean {
   const plain = plainOf(sent);
   if (typeof stored === 'number') return plain !== '' && Number(plain) === stored;

@@ -11,9 +11,9 @@ import { DryRunTable } from './dry-run-table.tsx';
 
 interface ReplaySheetProps {
   productId: string;
-  /** One call; null: a range is to be chosen. */
+  /** The call to replay; null: choose a range. */
   callId: string | null;
-  /** The range and the outcomes to begin with, as the log shows them. */
+  /** The first range and outcomes, as the log shows them. */
   shown: { from: number | null; to: number | null; statuses: readonly CallStatus[] };
   onClose: () => void;
 }
@@ -23,7 +23,7 @@ const MENDED: readonly CallStatus[] = ['DECODER_FAILED', 'NO_DECODER'];
 
 type Step = 'choose' | 'checking' | 'checked' | 'running' | 'done';
 
-/** Runs logged calls again: first what it would do, then does it, stoppable at any time. */
+/** Replays logged calls: first shows the effect, then does it; can be stopped at any time. */
 export function ReplaySheet({ productId, callId, shown, onClose }: ReplaySheetProps) {
   const [step, setStep] = useState<Step>('choose');
   const [ids, setIds] = useState<readonly string[]>([]);

@@ -4,14 +4,17 @@ import type { CallStatus } from '../../api/schema-types.ts';
 import { CallIds, ReplayCalls, StoredValues } from './calls.graphql.ts';
 import { compareReplay, type ReplayRow, storedWanted } from './replay-comparison.ts';
 
-/** So many calls are run again in one request: between two of them one can stop. A dry run knows what those before it in its own change. */
+/**
+ * Calls per request; a stop takes effect between two requests. A dry run sees the changes of earlier calls only within
+ * its request.
+ */
 const [STEP, DRY_STEP] = [50, 500];
 const MAX_CALLS = 20_000;
 const MAX_ROWS = 200;
-/** As the API takes them for one history. */
+/** Maximum devices of one history in the API. */
 const MAX_DEVICES = 200;
 
-/** Which calls are to be run again: these, or all of a stretch of time with these outcomes. */
+/** The calls to replay: these, or all of a range of time with these outcomes. */
 export interface ReplayChoice {
   callIds?: readonly string[];
   from?: string | null;
@@ -19,27 +22,27 @@ export interface ReplayChoice {
   status?: readonly CallStatus[] | null;
 }
 
-/** How far a replay, or a dry run, is. */
+/** Progress of a replay or a dry run. */
 export interface ReplayTally {
   calls: number;
   stored: number;
   rejected: number;
   failed: number;
-  /** Values: not there before, others than before, as before, gone, left of the earlier run. */
+  /** Numbers of values: new, replaced, equal, removed, kept from the earlier run. */
   added: number;
   changed: number;
   unchanged: number;
   removed: number;
   kept: number;
-  /** Calls of which it is not known what they stored. */
+  /** Number of calls whose stored values are unknown. */
   unknown: number;
-  /** Of a dry run: the first entries, those that change nothing left out. */
+  /** The first entries of a dry run that change something. */
   rows: readonly ReplayRow[];
-  /** Why calls failed, the first reason. */
+  /** The first reason for a failed call. */
   failure: string | null;
 }
 
-/** A replay that has not done anything yet. */
+/** The progress at the start of a replay. */
 export const NOTHING_REPLAYED: ReplayTally = {
   calls: 0,
   stored: 0,
@@ -55,7 +58,7 @@ export const NOTHING_REPLAYED: ReplayTally = {
   failure: null,
 };
 
-/** The calls chosen, oldest first; of more than 20,000 the newest. */
+/** The chosen calls, oldest first; beyond 20,000 the newest. */
 export async function chosenCalls(productId: string, choice: ReplayChoice, signal: AbortSignal): Promise<string[]> {
   if (choice.callIds !== undefined) return [...choice.callIds];
   const ids: string[] = [];
@@ -73,7 +76,7 @@ export async function chosenCalls(productId: string, choice: ReplayChoice, signa
   return ids.slice(0, MAX_CALLS).reverse();
 }
 
-/** Runs the calls again, some at a time, telling after each step how far it is; aborted it ends after the step in hand. */
+/** Replays the calls in steps and reports the progress after each; an abort takes effect after the present step. */
 export async function replayInSteps(
   productId: string,
   callIds: readonly string[],
@@ -110,7 +113,7 @@ async function storedOf(
   const wanted = storedWanted(results);
   if (wanted === null) return [];
   if (wanted.deviceIds.length > MAX_DEVICES) return null;
-  // What cannot be compared is said to be unknown; the dry run itself stands.
+  // Show values as unknown if the comparison fails; the dry run itself is valid.
   return request(StoredValues, wanted).then(
     ({ history }) => history,
     () => null,

@@ -4,25 +4,25 @@ import { type CallParts, CallsLive } from '../../decoding/decoding.graphql.ts';
 import { type CallFilter, isOutlined, passes } from './call-filter.ts';
 import { type CallSearch, useCallSearch } from './use-call-search.ts';
 
-/** So many are told again, so that none falls between what the server has found and what comes live. */
+/** Calls that the subscription repeats, so that none is lost between the search and the live calls. */
 const LAST = 20;
-/** Of calls that came live; the oldest go. */
+/** Maximum live calls kept; the oldest are dropped. */
 const MAX_CALLS = 3_000;
-/** Calls that arrive within this time are drawn together. */
+/** Time within which arriving calls are drawn together. */
 const TOGETHER_MS = 100;
 
 /** The call log of a product on this page. */
 interface CallLog {
-  /** Newest first, those that pass the filter. */
+  /** Matching calls, newest first. */
   calls: readonly CallParts[];
-  /** Whether no call has come at all, as far as is known. */
+  /** True when no call has come at all, as far as known. */
   isEmpty: boolean;
-  /** How many came while the log was paused, of those that pass the filter. */
+  /** Number of matching calls that arrived during a pause. */
   waiting: number;
   search: CallSearch;
 }
 
-/** Follows the log: what the server finds in it, and each call as it comes; while paused it ends where it ended then. */
+/** Follows the log: the server's search results, and live calls; during a pause its end stays. */
 export function useCallLog(productId: string, filter: CallFilter, isPaused: boolean): CallLog {
   const known = useRef(new Map<string, CallParts>());
   const held = useRef(new Map<string, CallParts>());
@@ -42,7 +42,7 @@ export function useCallLog(productId: string, filter: CallFilter, isPaused: bool
     tell();
   };
   const search = useCallSearch(productId, filter);
-  // The last calls come live from the oldest on: drawn before what the server has found, each would push down those below.
+  // Wait for the search: the repeated calls come oldest first, and each would push down the others.
   const hasFound = useRef(false);
   hasFound.current ||= !search.busy || search.calls.length > 0;
   useLive(
@@ -66,7 +66,7 @@ export function useCallLog(productId: string, filter: CallFilter, isPaused: bool
     take(held.current.values());
     held.current.clear();
   }, [isPaused]);
-  // What is looked for while the log is paused finds what came since, too.
+  // A search during a pause also finds newer calls: hide them.
   const end = useMemo(
     () => (isPaused ? newestFirst([...known.current.values(), ...search.calls])[0] : undefined),
     [isPaused],
@@ -74,7 +74,7 @@ export function useCallLog(productId: string, filter: CallFilter, isPaused: bool
   const isSince = (call: CallParts): boolean => end !== undefined && order(call, end) < 0;
   const calls = useMemo(() => {
     if (!hasFound.current) return [];
-    // The server has looked into those that it found; only how they ended can have changed since, as live ones say.
+    // Match found calls by outcome only, the one property that live events change: the server has matched the rest.
     const found = new Map(search.calls.map((call) => [call.id, known.current.get(call.id) ?? call]));
     const fits = search.key === JSON.stringify(filter) ? isOutlined : passes;
     const shown = [...found.values()].filter((call) => !isSince(call) && fits(filter, call));
@@ -92,7 +92,7 @@ function newestFirst(calls: Iterable<CallParts>): CallParts[] {
   return [...calls].sort(order);
 }
 
-/** Below 0: the first one is newer. */
+/** Compares two calls; below 0: the first one is newer. */
 function order(a: CallParts, b: CallParts): number {
   return a.receivedAt === b.receivedAt ? compare(b.id, a.id) : compare(b.receivedAt, a.receivedAt);
 }

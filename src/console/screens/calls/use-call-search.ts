@@ -8,27 +8,27 @@ import { useLater } from '../../parts/use-later.ts';
 import type { CallFilter } from './call-filter.ts';
 
 const PAGE = 100;
-/** The server looks through so many stretches of the log in a row before somebody has to ask for more. */
+/** Maximum steps of searching before the user has to continue it. */
 const MOST_STEPS = 5;
-/** Of calls found; then it is time to narrow. */
+/** Maximum calls found; then the filter should be narrowed. */
 export const MOST_FOUND = 3_000;
 const SETTLE_MS = 300;
 
-/** What the server has found in its log so far, newest first, and how far it came. */
+/** Results of the server's search so far, newest first, and its progress. */
 export interface CallSearch {
-  /** The filter that they are of, as JSON: it follows what is typed with a little delay. */
+  /** The filter of the results, as JSON: it follows typing with a short delay. */
   key: string;
   calls: readonly CallParts[];
   lookedThrough: number;
-  /** When the last call that it looked at was received; null: it has not begun. */
+  /** Receipt time of the last searched call; null: not begun. */
   reachedAt: string | null;
-  /** Whether the log may hold more. */
+  /** True when the log may hold more. */
   hasMore: boolean;
   busy: boolean;
   error: string | null;
-  /** Goes on from where it came to. */
+  /** Continues the search. */
   further: () => void;
-  /** Begins anew with the newest calls. */
+  /** Searches again from the newest calls. */
   anew: () => void;
 }
 
@@ -36,7 +36,7 @@ interface Progress extends Omit<CallSearch, 'further' | 'anew'> {
   next: string | null;
 }
 
-/** Has the server look for calls that pass the filter, newest first: at once, and anew whenever it changes. */
+/** Searches the log on the server with the filter, newest first: at once, and again whenever it changes. */
 export function useCallSearch(productId: string, filter: CallFilter): CallSearch {
   const key = useLater(JSON.stringify(filter), SETTLE_MS);
   const [state, setState] = useState<Progress>(() => nothingOf(key));
@@ -79,7 +79,7 @@ export function useCallSearch(productId: string, filter: CallFilter): CallSearch
   };
 }
 
-/** Whether it is worth while to look further. */
+/** True when continuing the search makes sense. */
 export function isOpen({ hasMore, calls }: Pick<CallSearch, 'hasMore' | 'calls'>): boolean {
   return hasMore && calls.length < MOST_FOUND;
 }

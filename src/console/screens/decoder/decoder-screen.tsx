@@ -26,7 +26,7 @@ import { useTrial } from './use-trial.ts';
 import { VersionsSheet } from './versions-sheet.tsx';
 import './decoder.css';
 
-/** The decoder of a product: written here, and tried while it is written. */
+/** The screen of a product's decoder, which runs while it is written. */
 export function DecoderScreen({ params }: ScreenProps) {
   const id = params['id'] ?? '';
   const isAllowed = may('CONFIGURE');
@@ -109,7 +109,7 @@ function Workbench(props: WorkbenchProps) {
             <button type="button" onClick={() => setSheet('versions')}>
               Versions
             </button>
-            {/* Not `disabled`: it would lose the focus as soon as it has saved. */}
+            {/* Uses aria-disabled instead of `disabled`, with which it would lose the focus after saving. */}
             <button type="button" class="primary" aria-disabled={!isChanged} onClick={save}>
               Save
             </button>

@@ -39,5 +39,5 @@ const looks = EditorView.theme({
   },
 });
 
-/** How the editor looks: in the colours of the page, which cross into its shadow root, light and dark. */
+/** Colours of the editor: those of the page, which reach into its shadow root, light and dark. */
 export const editorTheme: Extension = [looks, syntaxHighlighting(highlighting)];

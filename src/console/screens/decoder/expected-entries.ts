@@ -1,13 +1,13 @@
 const COMPARED = ['device', 'field', 'value', 'timestamp'] as const;
 
-/** Entries as an example expects them: without a time, as that may be the time of the receipt. */
+/** The entries that an example expects: without times, as those may be the time of receipt. */
 export function expectedOf(
   entries: readonly { device: string | null; field: string | null; value: unknown }[],
 ): object[] {
   return entries.map(({ device, field, value }) => ({ ...(device === null ? {} : { device }), field, value }));
 }
 
-/** Entries as text with one entry on each line, to be compared by people. */
+/** Entries as text, one per line, for comparison by people. */
 export function expectedText(entries: readonly object[]): string {
   const lines = entries.map((entry) => {
     const known = entry as Record<string, unknown>;

@@ -12,7 +12,7 @@ import { RemoveExample } from './decoder.graphql.ts';
 import { blankInput, inputOfCall, inputOfRequest, isBlank, type TrialInput } from './trial-input.ts';
 import { type TrialDevice, type TrialVariable, UplinkForm } from './uplink-form.tsx';
 
-/** A stored example, as the picker needs it. */
+/** The properties of a stored example that the picker needs. */
 export interface ShownExample {
   id: string;
   name: string;
@@ -28,9 +28,9 @@ interface InputCardProps {
   devices: readonly TrialDevice[];
   variables: readonly TrialVariable[];
   input: TrialInput;
-  /** What the picker shows: `request`, `uplink`, `call:<id>` or `example:<id>`. */
+  /** The picker's choice: `request`, `uplink`, `call:<id>` or `example:<id>`. */
   chosen: string;
-  /** The address names a call: it comes by itself. */
+  /** True when the address names a call, which is then loaded by itself. */
   isLed: boolean;
   onInput: (input: TrialInput) => void;
   onChoose: (chosen: string, input: TrialInput) => void;
@@ -40,7 +40,7 @@ interface InputCardProps {
 
 const LATEST = 20;
 
-/** What the decoder is tried on: one of the last calls, an example, a call made up, or bytes and a port. */
+/** The decoder's input: one of the last calls, an example, a typed request, or bytes and a port. */
 export function InputCard(props: InputCardProps) {
   const { productId, deviceType, webhookId, examples, input, chosen, isLed, onInput, onChoose } = props;
   const { data } = useQuery(CallsPage, { productId, first: LATEST });
@@ -59,12 +59,12 @@ export function InputCard(props: InputCardProps) {
       onChoose(next, inputOfRequest(example.request as DecoderRequestInput));
     else if (kind === 'request' || kind === 'uplink') onChoose(next, blankInput(kind));
   };
-  // The newest call is what people mostly come for.
+  // Begin with the newest call.
   const newest = calls[0]?.id;
   useEffect(() => {
     if (newest !== undefined && isBlank(input) && !isLed) choose(`call:${newest}`);
   }, [newest !== undefined]);
-  // Changed by hand it is no longer that call.
+  // An edited input is no longer that call.
   const change = (part: Partial<TrialInput>): void => onInput({ ...input, ...part, callId: null });
   const [kind, id] = chosen.split(':');
   const isElsewhere = kind === 'call' && !calls.some((call) => call.id === id);

@@ -1,14 +1,14 @@
 import { type EditorState, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 
-/** A place that went wrong; line and column from 1, null where they are not known. */
+/** A mistake in the source; line and column from 1, null if unknown. */
 export interface SourceMistake {
   message: string;
   line: number | null;
   column: number | null;
 }
 
-/** Underlines this place and no other; null: none. */
+/** Underlines this place only; null: none. */
 export const markMistake = StateEffect.define<SourceMistake | null>();
 
 /** The underlined place of an editor; it moves along with the text. */
@@ -28,7 +28,7 @@ function marksOf(state: EditorState, mistake: SourceMistake | null): DecorationS
   return Decoration.set([mark.range(range.from, range.to)]);
 }
 
-/** From the place to the end of the word that stands there; without a column the whole line. */
+/** The range from the place to the end of its word; without a column the whole line. */
 function rangeOf(state: EditorState, { line, column }: SourceMistake): { from: number; to: number } | null {
   if (line === null || line > state.doc.lines) return null;
   const { from, to, text } = state.doc.line(line);

@@ -8,12 +8,12 @@ interface ResultCardProps {
   run: (RunParts & { printed: PrintedLine[] }) | null;
   error: string | null;
   busy: boolean;
-  /** Leads to a line of the source. */
+  /** Shows a line of the source. */
   onLine: (line: number) => void;
   onField: () => void;
 }
 
-/** What the decoder made of the input, as it would be stored now. */
+/** The result of the run, as it would be stored now. */
 export function ResultCard({ productId, run, error, busy, onLine, onField }: ResultCardProps) {
   const line = run?.error?.line ?? null;
   return (

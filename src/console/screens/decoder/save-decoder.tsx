@@ -12,7 +12,7 @@ import { toast } from '../../parts/toasts.tsx';
 import { Examples, SaveDecoder } from './decoder.graphql.ts';
 import { expectedText } from './expected-entries.ts';
 
-/** What stopped the saving, where `force` gets over it. */
+/** A reason that saving failed and `force` overrides. */
 interface Stopped {
   kind: 'EXAMPLE' | 'NO_DECODER_FUNCTION';
   difference: { name: string; expected: string; came: string } | null;
@@ -25,11 +25,11 @@ interface SaveDecoderSheetProps {
   onSaved: () => void;
 }
 
-/** Saves the source as a new version, active at once. A failing example stops that, unless one saves anyway. */
+/** Saves the source as a new version, active at once. A failing example stops that, unless the user insists. */
 export function SaveDecoderSheet({ productId, source, onClose, onSaved }: SaveDecoderSheetProps) {
   const [stopped, setStopped] = useState<Stopped | null>(null);
   const differenceOf = async (name: unknown): Promise<Stopped['difference']> => {
-    // Asked for now: somebody else may just have saved it.
+    // Fetch again: the example may just have changed.
     const { product } = await request(Examples, { id: productId });
     const example = product.decoderExamples.find((one) => one.name === name);
     if (example === undefined) return null;

@@ -10,13 +10,13 @@ import { AddExample } from './decoder.graphql.ts';
 interface SaveExampleProps {
   productId: string;
   example: DecoderRequestInput;
-  /** The entries of the run in sight, as text. */
+  /** The entries of the shown run, as text. */
   expected: string;
   onClose: () => void;
   onSaved: () => void;
 }
 
-/** Keeps the input with the entries that must come of it from now on, whenever a decoder is saved. */
+/** Stores the input with its entries, which later versions of the decoder must produce. */
 export function SaveExample({ productId, example, expected, onClose, onSaved }: SaveExampleProps) {
   const saving = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);

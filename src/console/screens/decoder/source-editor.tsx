@@ -18,24 +18,24 @@ import { editorTheme } from './editor-theme.ts';
 import { markMistake, mistakeMark, type SourceMistake } from './mistake-mark.ts';
 import { typedText } from './typed-text.ts';
 
-/** A line to be led to; a new object leads there again. */
+/** A line to show; a new object shows it again. */
 export interface SourcePlace {
   line: number;
 }
 
 interface SourceEditorProps {
-  /** The text to begin with; a new object replaces what stands there. What is typed is told by `onChange` only. */
+  /** The first text; a new object replaces the present text. Typing is reported by `onChange` only. */
   given: { source: string };
   mistake: SourceMistake | null;
   place: SourcePlace | null;
   onChange: (source: string) => void;
-  /** Ctrl S or Cmd S. */
+  /** Called by Ctrl S or Cmd S. */
   onSave: () => void;
 }
 
 /**
  * An editor for JavaScript. It lives in a shadow root, where CodeMirror puts its rules into `adoptedStyleSheets`: the
- * `<style>` that it would put into the page is refused by the content security policy.
+ * content security policy rejects a `<style>` in the page.
  */
 export function SourceEditor(props: SourceEditorProps) {
   const host = useRef<HTMLDivElement>(null);

@@ -17,7 +17,7 @@ const STARTERS: Record<DeviceType, string> = {
 `,
 };
 
-/** What stands in the editor of a product without a decoder. */
+/** The first source of a product without a decoder. */
 export function starterSource(deviceType: DeviceType): string {
   return STARTERS[deviceType];
 }

@@ -13,7 +13,7 @@ test('each line that was printed knows the line that printed it', () => {
   expect(
     printedBy(`console.log('a', 1)\nconsole\n  .warn('b')\nif (true) console.log('c'), console.log('d');`),
   ).toEqual(['1: a 1', 'null: b', '4: c', '4: d']);
-  // What prints while its arguments are worked out.
+  // The arguments may print themselves.
   expect(printedBy(`function f() {\n  console.log('inner');\n  return 2;\n}\nconsole.log('outer', f());`)).toEqual([
     '2: inner',
     '5: outer 2',

@@ -1,29 +1,29 @@
 import { javascriptLanguage } from '@codemirror/lang-javascript';
 
-/** A line that a decoder printed, and the line of the source that printed it; null: unknown. */
+/** A printed line, and the line of the source that printed it; null: unknown. */
 export interface PrintedLine {
   text: string;
   line: number | null;
 }
 
-/** A source whose prints tell their place. */
+/** A source whose prints tell their line. */
 interface TracedSource {
   source: string;
-  /** The column of the source as it was written, from the one in `source`; both from 1. */
+  /** The column in the original source for one in `source`; both from 1. */
   columnOf: (line: number, column: number) => number;
 }
 
-/** A character of nobody's alphabet begins what tells a place. */
+/** A private-use character that marks line numbers. */
 const MARK = '\uE000';
 const MARKED = new RegExp(`^${MARK}(\\d+)$`, 'u');
 const TRACED = /^(?:log|dir|table|group|groupCollapsed|info|warn|error|debug|trace)$/;
-/** As the server allows it, in characters at least. */
+/** Maximum characters that the server surely allows. */
 const MAX_SOURCE = 250_000;
 
 /**
- * The API gives what was printed, not from where. So the source that is tried prints the line before each line it prints:
- * `console.log(x)` becomes `console[(console.log("<mark>12"),"log")](x)`, which begins with the same word and stays on its
- * line. What is saved is never touched.
+ * Makes a source print the line number before each line it prints, as the API returns output without positions:
+ * `console.log(x)` becomes `console[(console.log("<mark>12"),"log")](x)`, which begins with the same word and stays on
+ * its line. Only the trial uses it; the saved source is unchanged.
  */
 export function traceConsole(source: string): TracedSource {
   const lines = source.split('\n');
@@ -40,7 +40,7 @@ export function traceConsole(source: string): TracedSource {
       const start = from + 'console'.length;
       const line = lineAt(starts, start);
       const insertion = `[(console.log("${MARK}${line + 1}"),"${call[2]}")]`;
-      // Lines would move.
+      // Skip calls with line breaks: lines would move.
       if (call[1]!.includes('\n')) return;
       traced += source.slice(done, start) + insertion;
       added.push({ line: line + 1, column: start - starts[line]! + 1, grown: insertion.length - (to - start) });
@@ -58,14 +58,14 @@ export function traceConsole(source: string): TracedSource {
   return { source: traced, columnOf };
 }
 
-/** What a traced source printed, each line with its place. */
+/** The lines that a traced source printed, with their positions. */
 export function readTraced(lines: readonly string[]): PrintedLine[] {
   const waiting: number[] = [];
   const read: PrintedLine[] = [];
   for (const text of lines) {
     const mark = MARKED.exec(text);
     if (mark !== null) waiting.push(Number(mark[1]));
-    // Assertions tell no place, as most of them print nothing.
+    // Assertions have no line number, as most of them print nothing.
     else read.push({ text, line: /^assert: |^… console cut at /.test(text) ? null : (waiting.pop() ?? null) });
   }
   return read;

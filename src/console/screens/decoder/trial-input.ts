@@ -1,7 +1,7 @@
 import type { DecoderRequestInput, UplinkInput } from '../../api/schema-types.ts';
 import type { CallParts } from '../../decoding/decoding.graphql.ts';
 
-/** What a decoder is tried on, as it stands in the form. `callId`: just as that call of the log came, nothing changed. */
+/** The input of a trial, as the form holds it. `callId`: that logged call without changes. */
 export interface TrialInput {
   kind: 'request' | 'uplink';
   callId: string | null;
@@ -14,28 +14,28 @@ export interface TrialInput {
   /** Hexadecimal or base64. */
   bytes: string;
   port: string;
-  /** Which device sent the bytes; empty: the product's oldest. */
+  /** Id of the sending device; empty: the product's oldest. */
   deviceId: string;
-  /** When a network received them, as `<input type="datetime-local">` has it; empty: now. */
+  /** Receipt time at the network, in the form of `<input type="datetime-local">`; empty: now. */
   receivedAt: string;
-  /** One `name: value` on each line, in place of the device's configuration; empty: as it is configured. */
+  /** One `name: value` on each line, in place of the device's configuration; empty: the configuration. */
   variables: string;
 }
 
 const JSON_HEADER = 'Content-Type: application/json';
 
-/** The input to begin with. */
+/** The first input. */
 export function blankInput(kind: TrialInput['kind']): TrialInput {
   const request = { method: 'POST', path: '', headers: JSON_HEADER, body: '' };
   return { kind, callId: null, ...request, bytes: '', port: '1', deviceId: '', receivedAt: '', variables: '' };
 }
 
-/** Whether there is nothing in it that a decoder could be tried on. */
+/** True when the input is empty. */
 export function isBlank({ kind, bytes, path, body }: TrialInput): boolean {
   return kind === 'uplink' ? bytes.trim() === '' : path.trim() === '' && body === '';
 }
 
-/** A logged call as input; below the webhook of its product the path is shown from there on. */
+/** A logged call as input; its path begins behind the product's webhook, if it was sent there. */
 export function inputOfCall(call: CallParts, webhookId: string): TrialInput {
   const query = new URLSearchParams();
   for (const [name, values] of Object.entries(call.query as Record<string, string[]>))
@@ -63,14 +63,14 @@ export function inputOfRequest(request: DecoderRequestInput): TrialInput {
   };
 }
 
-/** What `testDecoder` is to be given. */
+/** The arguments of `testDecoder`. */
 export function trialOf(input: TrialInput): { request?: DecoderRequestInput; callId?: string; uplink?: UplinkInput } {
   if (input.kind === 'uplink') return { uplink: uplinkOf(input) };
   if (input.callId !== null) return { callId: input.callId };
   return { request: requestOf(input) };
 }
 
-/** The input as the call that an example keeps; bytes become the message that The Things Stack would send. */
+/** The input as the call of an example; bytes become a message of The Things Stack. */
 export function exampleRequest(
   input: TrialInput,
   devices: readonly { id: string; serialNumber: string }[],
@@ -121,7 +121,7 @@ function portOf({ port }: TrialInput): number {
   return port.trim() === '' ? 1 : Number(port);
 }
 
-/** The bytes as the server reads them: hexadecimal where it can be, else base64; none where it is neither. */
+/** The bytes as the server reads them: hexadecimal if possible, else base64; none if neither. */
 export function readBytes(text: string): { bytes: readonly number[]; isHex: boolean } {
   const hex = text.replace(/0x/gi, '').replace(/[\s:,-]/g, '');
   if (/^(?:[0-9a-f]{2})*$/i.test(hex))

@@ -2,8 +2,8 @@ import { type Extension, type Transaction } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 
 /**
- * What is typed is put in by the editor. Left to itself, Chromium gives text that takes the place of coloured text that
- * colour, by a `style` attribute, which the content security policy refuses and tells of.
+ * Inserts typed text by the editor itself. Chromium would copy the colour of replaced text with a `style` attribute,
+ * which the content security policy rejects and reports.
  */
 export const typedText: Extension = EditorView.domEventHandlers({
   beforeinput: ({ inputType, data, isComposing, cancelable }, view) => {

@@ -1,13 +1,13 @@
 import { readBytes, type TrialInput } from './trial-input.ts';
 
-/** A device that bytes can come from. */
+/** A device that may have sent bytes. */
 export interface TrialDevice {
   id: string;
   name: string;
   serialNumber: string;
 }
 
-/** A value that the decoder can be told about a device. */
+/** A configuration field of the decoder. */
 export interface TrialVariable {
   identifier: string;
   default: unknown;
@@ -20,7 +20,7 @@ interface UplinkFormProps {
   onChange: (part: Partial<TrialInput>) => void;
 }
 
-/** Bytes as a LoRaWAN network hands them on: of which device, received when, and what the decoder is told of it. */
+/** A form for the bytes of a LoRaWAN network: device, receipt time and configuration. */
 export function UplinkForm({ input, devices, variables, onChange }: UplinkFormProps) {
   return (
     <>

@@ -9,17 +9,17 @@ import { isBlank, type TrialInput, trialOf } from './trial-input.ts';
 
 const LATER_MS = 300;
 
-/** What the decoder made of the input. The run of before stays until the next is there. */
+/** The result of a trial. The previous run stays until the next is there. */
 interface Trial {
   run: (RunParts & { printed: PrintedLine[] }) | null;
-  /** Why it could not even be tried, in the server's words. */
+  /** Reason that it could not be tried at all, in the server's words. */
   error: string | null;
-  /** Whether what stands in editor and form is not what was run. */
+  /** True while the shown source or input differ from those of the run. */
   busy: boolean;
   again: () => void;
 }
 
-/** Tries the source on the input whenever nobody has typed for 300 ms. Nothing to run: nothing is asked. */
+/** Runs the source on the input after 300 ms without typing, unless there is nothing to run. */
 export function useTrial(productId: string, source: string, input: TrialInput): Trial {
   const [count, setCount] = useState(0);
   const wanted = JSON.stringify({ source, input, count });

@@ -11,15 +11,15 @@ import { ActivateDecoder, Versions, VersionSource } from './decoder.graphql.ts';
 
 interface VersionsSheetProps {
   productId: string;
-  /** What stands in the editor. */
+  /** The source in the editor. */
   source: string;
   onClose: () => void;
-  /** A version became the active one. */
+  /** Called when a version became the active one. */
   onActivated: () => void;
   onLoad: (source: string) => void;
 }
 
-/** The saved versions: who saved them when and why, how they differ from what stands in the editor, and back to one. */
+/** The saved versions with author, time and note, their difference to the editor, and the way back to one. */
 export function VersionsSheet({ productId, source, onClose, onActivated, onLoad }: VersionsSheetProps) {
   const [before, setBefore] = useState<number | null>(null);
   const [chosen, setChosen] = useState<number | null>(null);

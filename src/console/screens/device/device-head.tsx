@@ -16,12 +16,12 @@ import { WriteValue } from './write-value.tsx';
 
 interface DeviceHeadProps {
   device: ShownDevice;
-  /** What an export of the range in sight is about. */
+  /** The shown range, for exports. */
   shown: { from: number; to: number };
   onChanged: () => void;
 }
 
-/** What a device is called, how it is, and what can be done with it. */
+/** Name and state of a device, and its actions. */
 export function DeviceHead({ device, shown, onChanged }: DeviceHeadProps) {
   const [sheet, setSheet] = useState<'write' | 'edit' | 'line' | 'delete' | null>(null);
   const workspace = useStore(workspaceId);

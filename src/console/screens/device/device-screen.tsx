@@ -16,7 +16,7 @@ import { RangeBar } from './range-bar.tsx';
 import { useRange } from './use-range.ts';
 import './device.css';
 
-/** One device: what it measures now, and what it measured. */
+/** The screen of one device: its present and past values. */
 export function DeviceScreen({ params }: ScreenProps) {
   const id = params['id'] ?? '';
   const { data, error, refetch, change } = useQuery(DevicePageQuery, { id });

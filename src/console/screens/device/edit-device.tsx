@@ -19,7 +19,7 @@ interface EditDeviceProps {
 /** Name, serial number, tags, place, plan, limit of silence and metadata of a device. */
 export function EditDevice({ device, onClose, onSaved }: EditDeviceProps) {
   const { data: choices } = useQuery(EditChoices, {});
-  /** How many values the chosen plan would take; null: none that is known. */
+  /** Number of values that the chosen plan would delete; null: none known. */
   const [loss, setLoss] = useState<number | null>(null);
   const saving = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);

@@ -7,7 +7,7 @@ import { chartDataOf, MAX_STATES } from './history-data.ts';
 import { StatisticsLine } from './statistics-line.tsx';
 import { type FieldCardProps, POINTS, useFieldValues } from './use-field-values.ts';
 
-/** The chart of one field, with what was summed up of the range. It is fetched when it comes into sight. */
+/** The chart of one field with the statistics of the range, fetched when it becomes visible. */
 export function FieldChart(props: FieldCardProps) {
   const { field, range } = props;
   const { identifier, name, unit, type } = field;

@@ -10,14 +10,14 @@ import { carriedIn } from './history-data.ts';
 import { StatisticsLine } from './statistics-line.tsx';
 import { type FieldCardProps, useFieldValues } from './use-field-values.ts';
 
-/** The way that a device went in the range, on a map; what is pointed at there is pointed at in the charts too. */
+/** The track of a device in the range, on a map that shares its cursor with the charts. */
 export function FieldTrack(props: FieldCardProps) {
   const { field, range } = props;
   const { identifier, name, unit, type, description } = field;
   const host = useRef<HTMLElement>(null);
   const { answer, pushed, from, to, statistics, error } = useFieldValues(props, host);
   const fetched = useMemo(() => (answer === null ? null : carriedIn(answer.raw, true, from)), [answer]);
-  // A range that ends now moves on each second: the way only when its begin passes a point.
+  // Compute the track only when the begin of a moving range passes a point.
   const first = fetched?.timestamps.findIndex((timestamp) => timestamp > from / 1_000) ?? 0;
   const track = useMemo(
     () => (fetched === null ? [] : trackOf(mergeValues(fetched, pushed, from / 1_000))),

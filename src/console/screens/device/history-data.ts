@@ -6,7 +6,7 @@ import type { Pushed } from './live-values.ts';
 
 type Value = number | string | boolean;
 
-/** What the server said of one field in a range. */
+/** The server's answer for one field in a range. */
 export interface FieldAnswer {
   raw: {
     resolution: string | null;
@@ -14,7 +14,7 @@ export interface FieldAnswer {
     values: (Value | null)[];
     before: { timestamp: string; value: Value } | null;
   };
-  /** Of numbers: the range in buckets, all of the same; of a gauge with the smallest and largest values. */
+  /** Numbers only: the range in uniform buckets; for a gauge with the smallest and largest values. */
   buckets: {
     timestamps: number[];
     mean: (Value | null)[];
@@ -32,13 +32,13 @@ interface FieldChartData {
   resolution: string | null;
 }
 
-/** More names than this are no states but texts: they are listed and not drawn. */
+/** Maximum names of states; a field with more is a text, and listed instead of drawn. */
 export const MAX_STATES = 20;
 
 /**
- * What to draw of a field: every value where they fit, with those pushed since, else buckets as a line of means in a
- * band from the smallest to the largest, or without one. The value before the range comes in from the left. `points`: how many values
- * of numbers the answer holds at most before it stands for more. null: too many different texts.
+ * Chart of a field: every value if they fit, with those pushed since, else buckets as a line of means in a band from
+ * the smallest to the largest, or without one. The value before the range enters from the left. `points`: maximum
+ * number of values in the answer. null: too many different texts.
  */
 export function chartDataOf(
   type: FieldType,
@@ -67,7 +67,7 @@ export function chartDataOf(
   return { data: held({ ...merged, values }, to), names, resolution: raw.resolution };
 }
 
-/** Numbers and places come in from when they were measured; a state is what it is at the begin of the range (ms). */
+/** Adds the value before the range: numbers and places at their own time, states at the begin of the range (ms). */
 export function carriedIn(
   { timestamps, values, before }: FieldAnswer['raw'],
   fromItsTime: boolean,
@@ -79,7 +79,7 @@ export function carriedIn(
   return { timestamps: [at, ...timestamps], values: [before.value, ...values] };
 }
 
-/** A state lasts until another is known: to the end of what is shown, but not into the future. */
+/** Extends the last state to the end of the range, but not into the future. */
 function held(data: ChartData, to: number): ChartData {
   const last = data.values.at(-1);
   const end = Math.min(to, Date.now()) / 1_000;

@@ -5,7 +5,7 @@ import { type MeasuredValue, valueText } from '../../parts/value-text.ts';
 import type { DeviceField } from './device.graphql.ts';
 import type { LiveValues } from './live-values.ts';
 
-/** Longer than this it is written smaller, and in two lines of the same height. */
+/** Characters from which a value is written smaller, and in two lines of the same height. */
 const LONG = 10;
 const VERY_LONG = 18;
 
@@ -20,7 +20,7 @@ interface LatestValuesProps {
   live: LiveValues;
 }
 
-/** The latest value of each field, live; each leads to its chart. */
+/** The latest value of each field, live, with a link to its chart. */
 export function LatestValues({ fields, latest, live }: LatestValuesProps) {
   return (
     <ul class="latest" aria-label="Latest values">

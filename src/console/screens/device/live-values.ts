@@ -3,22 +3,22 @@ import { useLive } from '../../api/use-live.ts';
 import type { LivePoint } from '../../chart/merge-values.ts';
 import { DeviceState, DeviceValues } from './device.graphql.ts';
 
-/** A value as it was pushed. */
+/** A pushed value. */
 export type Pushed = LivePoint<number | string | boolean>;
 type Listener = (points: readonly Pushed[]) => void;
 
-/** At most so often are charts and numbers drawn anew, however many values come. */
+/** Minimum time between drawings, however many values arrive. */
 const DRAW_MS = 250;
-/** Values of one field that wait to be drawn; a page in the background waits long. */
+/** Maximum values queued per field; a page in the background draws rarely. */
 const MAX_WAITING = 2_000;
 
-/** The pushed values of one device, handed on by field in small heaps. */
+/** The pushed values of one device, passed on by field in small groups. */
 export class LiveValues {
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #waiting = new Map<string, Pushed[]>();
   #timer: ReturnType<typeof setTimeout> | null = null;
 
-  /** Calls with what has come of a field, until the returned function is called. */
+  /** Calls with the new values of a field, until the returned function is called. */
   listen(field: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(field) ?? new Set();
     this.#listeners.set(field, listeners.add(listener));
@@ -39,7 +39,7 @@ export class LiveValues {
     this.#listeners.clear();
   }
 
-  /** A field a frame: many charts drawn at once would hold up whoever scrolls. What comes meanwhile waits. */
+  /** Draws one field per frame: many charts at once would delay scrolling. Values that arrive meanwhile are queued. */
   #flush(): void {
     const heaps = [...this.#waiting].values();
     this.#waiting.clear();
@@ -60,11 +60,11 @@ export class LiveValues {
 interface Handlers {
   onHeard: (receivedAt: string) => void;
   onState: (online: boolean) => void;
-  /** Some may have been missed. */
+  /** Called when events may have been missed. */
   missed: () => void;
 }
 
-/** Follows a device: its values go to whoever listens to the LiveValues. */
+/** Follows a device and passes its values to the listeners of the LiveValues. */
 export function useLiveValues(deviceId: string, { onHeard, onState, missed }: Handlers): LiveValues {
   const values = useRef<LiveValues | null>(null);
   values.current ??= new LiveValues();

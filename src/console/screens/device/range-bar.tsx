@@ -10,7 +10,7 @@ import { type ShownRange, SPAN_NAMES } from './use-range.ts';
 const NAMES = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month', year: 'Year' };
 const SPAN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** Chooses the stretch of time, moves through it, and says in which zone its times are. */
+/** Chooses and moves the range of time, and shows the zone of its times. */
 export function RangeBar({ range }: { range: ShownRange }) {
   const [isAsking, setAsking] = useState(false);
   const { fetched, shown } = range;

@@ -3,7 +3,7 @@ import { placeText, readPlace } from '../../map/place.ts';
 import { dateTimeText } from '../../parts/time-text.ts';
 import { numberText, valueText } from '../../parts/value-text.ts';
 
-/** A range of one field summed up, as the API has it. */
+/** Statistics of a range of one field, from the API. */
 export interface RangeStatistics {
   count: number;
   min: number | null;
@@ -13,7 +13,7 @@ export interface RangeStatistics {
   average: number | null;
   first: { value: number | string | boolean } | null;
   last: { value: number | string | boolean } | null;
-  /** Of counters and totals. */
+  /** Counters and totals only. */
   difference?: number | null;
 }
 
@@ -83,7 +83,7 @@ function changeOf(first: unknown, last: unknown): number | null {
 
 const DIGITS = 5;
 
-/** What was computed has digits that nobody measured. */
+/** Rounds a computed number, whose last digits were never measured. */
 function rounded(value: number | null): number | null {
   return value === null ? null : Number(value.toPrecision(DIGITS));
 }

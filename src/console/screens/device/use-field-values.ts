@@ -11,13 +11,13 @@ import type { RangeStatistics } from './statistics-line.tsx';
 import { useInSight } from './use-in-sight.ts';
 import type { ShownRange } from './use-range.ts';
 
-/** So many values are drawn one by one; more of them as buckets. */
+/** Maximum values drawn one by one; more are drawn as buckets. */
 export const POINTS = 1_500;
 const BUCKETS = 400;
-/** Pushed values kept beside what was fetched; then all is fetched anew. */
+/** Maximum pushed values kept; then all are fetched again. */
 const MAX_PUSHED = 3_000;
 
-/** What is drawn of one field: what was fetched and what was pushed since, in the stretch in sight (milliseconds). */
+/** Values to draw of one field: fetched and pushed ones, in the shown range (milliseconds). */
 interface FieldValues {
   answer: FieldAnswer | null;
   pushed: readonly Pushed[];
@@ -27,7 +27,7 @@ interface FieldValues {
   error: string | null;
 }
 
-/** What a card of the device page is about. */
+/** The properties of a card on the device page. */
 export interface FieldCardProps {
   deviceId: string;
   field: DeviceField;
@@ -35,7 +35,7 @@ export interface FieldCardProps {
   live: LiveValues;
 }
 
-/** The values of a field for the card at `host`: fetched when it comes into sight, and still while nobody sees it. */
+/** The values of a field for the card at `host`: fetched when it becomes visible, and paused while it is not. */
 export function useFieldValues(
   { deviceId, field, range, live }: FieldCardProps,
   host: RefObject<HTMLElement | null>,
@@ -66,7 +66,7 @@ function useAnswer(
     id,
     fields: [identifier],
     from: new Date(from).toISOString(),
-    // Up to now and what comes with this very moment.
+    // Include values of this very millisecond.
     to: new Date(to + 1).toISOString(),
     points: POINTS,
     timeZone: zoneName(),
@@ -104,7 +104,7 @@ function lineOf(found: DataOf<typeof MeanHistory>['device'] | undefined): Bucket
   return { timestamps: mean.timestamps, mean: mean.values, band: null, resolution: mean.resolution };
 }
 
-/** What was pushed since the answer; what only the server can work in makes the page fetch anew. */
+/** Values pushed since the answer; buckets are fetched again instead. */
 function usePushed(
   live: LiveValues,
   identifier: string,
@@ -115,7 +115,7 @@ function usePushed(
   const latest = useRef(range);
   latest.current = range;
   useEffect(() => {
-    // What the new answer surely holds need not be kept; the rest is there twice and does no harm.
+    // Drop values that the answer surely holds; duplicates do no harm.
     const last = answer?.raw.timestamps.at(-1) ?? 0;
     setPushed((before) => before.filter(({ timestamp }) => timestamp >= last));
   }, [answer]);

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Whether something is in or near the window now, and whether it ever was. */
+/** Whether an element is in or near the window now, and whether it ever was. */
 interface Sight {
   isNow: boolean;
   hasBeen: boolean;
 }
 
-/** Follows whether the element is near the window: what is far from it need be neither fetched nor drawn. */
+/** Follows whether the element is near the window: distant ones need neither fetching nor drawing. */
 export function useInSight(element: { current: Element | null }): Sight {
   const [sight, setSight] = useState<Sight>({ isNow: false, hasBeen: false });
   useEffect(() => {

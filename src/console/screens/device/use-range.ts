@@ -2,33 +2,33 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { setParameters, usePlace } from '../../navigation/place.ts';
 import { readRange, SPANS, ownRange, type SpanName, type TimeRange } from '../../time/time-range.ts';
 
-/** A range that ends now is drawn on so often; at least each second, at most each half minute. */
+/** Steps per range in which one that ends now moves on: at least each second, at most each half minute. */
 const STEPS = 500;
 const SHORTEST_TICK_MS = 1_000;
 const LONGEST_TICK_MS = 30_000;
-/** Charts of buckets are fetched anew so often while values come. */
+/** Steps per range in which buckets are fetched again while values arrive. */
 const REFRESH_STEPS = 400;
 const SHORTEST_REFRESH_MS = 5_000;
 const LONGEST_REFRESH_MS = 60_000;
 
-/** The stretch of time that a page shows, as its address says. */
+/** The range of time that a page shows, from its address. */
 export interface ShownRange {
-  /** What was, or is to be, fetched. */
+  /** The fetched range. */
   fetched: TimeRange;
-  /** What is in sight: a range that ends now moves on. */
+  /** The shown range: one that ends now moves on. */
   shown: { from: number; to: number };
   choose: (name: SpanName) => void;
   chooseOwn: (range: { from: string; to: string }) => void;
-  /** Into a stretch; `back` leads out again, to what was shown before. */
+  /** Zooms into a range; `back` returns to the one before. */
   zoom: (from: number, to: number) => void;
   back: () => void;
-  /** Values have come that only the server can put into buckets: fetches anew before long. */
+  /** Reports values that only the server can put into buckets: fetches again soon. */
   stale: () => void;
-  /** Fetches anew at once. */
+  /** Fetches again at once. */
   refresh: () => void;
 }
 
-/** The range of a page of charts: in the address, moving along while it ends now. */
+/** The range of a page of charts: kept in the address, moving along if it ends now. */
 export function useRange(): ShownRange {
   const { query } = usePlace();
   const [now, setNow] = useState(Date.now);

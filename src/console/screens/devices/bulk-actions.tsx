@@ -14,26 +14,26 @@ import { ChangeDevice } from './devices.graphql.ts';
 import { ExportChosen } from './export-chosen.tsx';
 
 interface BulkActionsProps {
-  /** Those selected one by one. */
+  /** The selected devices. */
   devices: readonly ChosenDevice[];
-  /** How many fit the filter: all of them may be chosen instead; null: not known yet. */
+  /** Number of devices that match the filter: all of them may be chosen instead; null: not known yet. */
   total: number | null;
   workspaceId: string | null;
   filter: DeviceFilter;
   plans: readonly { slug: string; name: string; retentionDays: number | null }[];
-  /** Something was changed. */
+  /** Called after a change. */
   onDone: () => void;
   onClear: () => void;
 }
 
-/** How far something is that is done to many devices. */
+/** Progress of an action on many devices. */
 interface Progress {
   what: 'Found' | 'Changed';
   done: number;
   of: number;
 }
 
-/** What can be done to all devices selected, or to all that the filter lets through. */
+/** Actions on all selected devices, or on all that match the filter. */
 export function BulkActions({ devices, total, workspaceId, filter, plans, onDone, onClear }: BulkActionsProps) {
   const [tag, setTag] = useState('');
   const [isAll, setAll] = useState(false);
@@ -170,7 +170,7 @@ export function BulkActions({ devices, total, workspaceId, filter, plans, onDone
         onKeyDown={pickWithKeys}
         onChange={(event) => {
           const plan = plans.find(({ slug }) => slug === event.currentTarget.value);
-          // The next choice of the same one is a choice, too.
+          // Reset the choice, so that choosing the same plan again is an event.
           event.currentTarget.value = '';
           if (plan === undefined) return;
           const { retentionDays } = plan;

@@ -4,24 +4,24 @@ import { type DeviceFilter, filterArguments } from './device-filter.ts';
 import { DevicesThatFit } from './devices.graphql.ts';
 
 const PAGE = 500;
-/** As many as the API deletes at once. */
+/** Maximum devices that the API deletes at once. */
 const MAX_CHOSEN = 10_000;
 
-/** A device that something is done to. */
+/** A device of a bulk action. */
 export interface ChosenDevice {
   id: string;
   name: string;
   tags: readonly string[];
 }
 
-/** Every device that the filter lets through, page by page; `tell` hears how many there are so far. At most 10,000. */
+/** Every device that matches the filter, page by page; `tell` gets the number so far. Maximum 10,000. */
 export async function devicesThatFit(
   workspaceId: string | null,
   filter: DeviceFilter,
   { tell, signal }: { tell: (count: number) => void; signal: AbortSignal },
 ): Promise<ChosenDevice[]> {
   const found: ChosenDevice[] = [];
-  // In the order of creation: whatever is changed meanwhile, none is passed over.
+  // Use the order of creation, so that changes meanwhile skip no device.
   const wanted = { workspaceId, ...filterArguments(filter), orderBy: 'CREATED' as const, first: PAGE };
   let after: string | null = null;
   do {

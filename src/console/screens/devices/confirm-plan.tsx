@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
 import { PlanLoss } from './devices.graphql.ts';
 
-/** A plan that keeps history for so many days only. */
+/** A plan that keeps history for a limited time. */
 export interface ShortPlan {
   slug: string;
   name: string;
@@ -20,7 +20,7 @@ interface ConfirmPlanProps {
   onConfirm: () => void;
 }
 
-/** Says how many values another plan would take of devices, and asks whether they may go. */
+/** Shows how many values of the devices another plan would delete, and asks for confirmation. */
 export function ConfirmPlan({ devices, plan, onClose, onConfirm }: ConfirmPlanProps) {
   const [{ values, counted }, setCount] = useState({ values: 0, counted: 0 });
   const counting = useAction((signal: AbortSignal) => {

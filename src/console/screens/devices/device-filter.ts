@@ -1,6 +1,6 @@
 import type { DeviceOrder } from '../../api/schema-types.ts';
 
-/** Which devices, in which order: what the address says. */
+/** The filter and order of the device list, as the address holds them. */
 export interface DeviceFilter {
   search: string;
   productId: string | null;
@@ -12,7 +12,7 @@ export interface DeviceFilter {
 
 const ORDERS: Readonly<Record<string, DeviceOrder>> = { name: 'NAME', heard: 'LAST_HEARD', created: 'CREATED' };
 
-/** Reads `?search&product&tag&online&order&down`; whatever is wrong counts as left out. */
+/** Reads `?search&product&tag&online&order&down`; an invalid part counts as left out. */
 export function readFilter(query: URLSearchParams): DeviceFilter {
   const online = query.get('online');
   return {
@@ -25,17 +25,17 @@ export function readFilter(query: URLSearchParams): DeviceFilter {
   };
 }
 
-/** Whether a filter lets through less than all. */
+/** True when the filter excludes any device. */
 export function isNarrow({ search, productId, tags, online }: DeviceFilter): boolean {
   return search !== '' || productId !== null || tags.length > 0 || online !== null;
 }
 
-/** The word that stands for an order in the address. */
+/** The word for an order in the address. */
 export function orderWord(order: DeviceOrder): string {
   return Object.keys(ORDERS).find((word) => ORDERS[word] === order) ?? 'name';
 }
 
-/** The arguments of `devices` for a filter: what is not asked for is left out. */
+/** The arguments of `devices` for a filter, without empty parts. */
 export function filterArguments({ search, productId, tags, online, orderBy, descending }: DeviceFilter) {
   return {
     ...(search === '' ? {} : { search }),

@@ -9,18 +9,18 @@ const LATER_MS = 200;
 interface DeviceFiltersProps {
   filter: DeviceFilter;
   products: readonly { id: string; name: string }[];
-  /** Tags of the devices in the list, to choose from. */
+  /** Tags of the listed devices, to choose from. */
   tags: readonly string[];
 }
 
-/** What narrows the list; all of it stands in the address. */
+/** The filter of the list, kept in the address. */
 export function DeviceFilters({ filter, products, tags }: DeviceFiltersProps) {
   const [text, setText] = useState(filter.search);
   const settled = useLater(text, LATER_MS);
   useEffect(() => {
     if (settled.trim() !== filter.search) setParameters({ search: settled.trim() });
   }, [settled]);
-  // Another way led to another search: the box follows.
+  // Follow a search that was set by another way.
   useEffect(() => setText((now) => (now.trim() === filter.search ? now : filter.search)), [filter.search]);
   const others = tags.filter((tag) => !filter.tags.includes(tag));
   return (
@@ -53,7 +53,7 @@ export function DeviceFilters({ filter, products, tags }: DeviceFiltersProps) {
         <option value="yes">Online</option>
         <option value="no">Silent</option>
       </select>
-      {/* There before the tags are known: what is below does not jump. */}
+      {/* Present before the tags are known, so that the page below does not jump. */}
       <select
         aria-label="Add a tag to the filter"
         value=""

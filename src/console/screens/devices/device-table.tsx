@@ -18,11 +18,11 @@ interface DeviceTableProps {
   changes: ReadonlyMap<string, LiveChange>;
   selected: ReadonlySet<string>;
   onSelect: (ids: ReadonlySet<string>) => void;
-  /** Which rows are in sight, whenever that changes. */
+  /** Called with the visible rows, whenever they change. */
   onSight: (first: number, end: number) => void;
 }
 
-/** The list of devices: only the rows in sight are drawn, however many there are. */
+/** The list of devices, which draws only the visible rows. */
 export function DeviceTable({ rows, total, filter, changes, selected, onSelect, onSight }: DeviceTableProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   const { first, end } = useWindow(body, rows.length, ROW_HEIGHT);
@@ -72,7 +72,10 @@ export function DeviceTable({ rows, total, filter, changes, selected, onSelect, 
   );
 }
 
-/** As high as the rows that are not drawn. One cell: more than a phone has columns would take room from the names. */
+/**
+ * Takes the height of the rows that are not drawn. A single cell: more columns than a phone shows would take room from
+ * the names.
+ */
 function Space({ rows }: { rows: number }) {
   if (rows <= 0) return null;
   return (
@@ -87,7 +90,7 @@ function SortHead({ order, name, filter }: { order: DeviceOrder; name: string; f
   const turn = (): void =>
     setParameters({
       order: orderWord(order),
-      // Who was heard last first is what people look for.
+      // Begin with the device heard last.
       down: (isChosen ? !filter.descending : order === 'LAST_HEARD') ? '1' : null,
     });
   return (
@@ -156,7 +159,7 @@ const Row = memo(
     before.onToggle === after.onToggle,
 );
 
-/** The value of the field with a role; for the first column, where no field has it, the field that comes first. */
+/** The value of the field with a role; without one, the first column shows the first field. */
 function RoleCell({ device, role, more = '' }: { device: DeviceRow; role: FieldRole; more?: string }) {
   const { latest } = device;
   const found =

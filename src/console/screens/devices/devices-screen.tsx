@@ -16,11 +16,11 @@ import { useDeviceList } from './use-device-list.ts';
 import { useLiveRows } from './use-live-rows.ts';
 import './devices.css';
 
-/** So near to the end the next page is fetched. */
+/** Rows before the end at which the next page is fetched. */
 const NEAR = 30;
 const NO_ROWS: ReadonlySet<string> = new Set();
 
-/** The devices over all products: narrowed, ordered, live; many of them handled at once. */
+/** The devices of all products: filtered, ordered, live, with bulk actions. */
 export function DevicesScreen() {
   useTitle('Devices');
   const workspace = useStore(workspaceId);
@@ -44,7 +44,7 @@ export function DevicesScreen() {
   const isChoosing = chosen.length > 0;
   useLayoutEffect(() => {
     if (!isChoosing) return;
-    // What had the focus may have gone with the deeds that were offered: then it goes to the list.
+    // Move a focus that was lost with the bulk actions to the list.
     return () => {
       if (document.activeElement === document.body) card.current?.focus({ preventScroll: true });
     };
@@ -95,7 +95,7 @@ export function DevicesScreen() {
       </section>
       {isChoosing && (
         <BulkActions
-          // Under another filter, all that fit are others.
+          // Reset for another filter, whose matches are others.
           key={JSON.stringify(filter)}
           devices={chosen}
           total={list.total}

@@ -2,17 +2,17 @@ import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import type { DeviceFilter } from './device-filter.ts';
 
-/** As many ids as fit into an address. */
+/** Maximum ids that fit into an address. */
 const IDS_A_FILE = 300;
 
 interface ExportChosenProps {
-  /** The devices one by one; null: all that the filter lets through. */
+  /** Ids of the devices; null: all that match the filter. */
   ids: readonly string[] | null;
   workspaceId: string | null;
   filter: DeviceFilter;
 }
 
-/** Takes the values of devices out: as one file, of many devices chosen one by one as several. */
+/** Exports the values of devices: as one file, or several for many selected devices. */
 export function ExportChosen({ ids, workspaceId, filter }: ExportChosenProps) {
   if (ids === null || ids.length <= IDS_A_FILE)
     return (

@@ -10,12 +10,12 @@ import { AddDevices } from './devices.graphql.ts';
 interface NewDeviceProps {
   products: readonly { id: string; name: string }[];
   plans: readonly { slug: string; name: string }[];
-  /** Chosen already. */
+  /** The preselected product. */
   productId: string | null;
   onClose: () => void;
 }
 
-/** Asks for a new device, and leads to it. */
+/** The form for a new device, which leads to its page. */
 export function NewDevice({ products, plans, productId, onClose }: NewDeviceProps) {
   const creating = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);

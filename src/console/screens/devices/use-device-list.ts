@@ -13,24 +13,24 @@ type Page = DataOf<typeof DevicePage>['devices'];
 /** The devices fetched so far, in order. */
 interface DeviceList {
   rows: DeviceRow[];
-  /** Of all pages together; null while it is not known. */
+  /** Number of devices on all pages; null while unknown. */
   total: number | null;
   hasMore: boolean;
   loading: boolean;
-  /** false while the rows are those of the filter before. */
+  /** False while the rows belong to the previous filter. */
   fresh: boolean;
   error: string | null;
-  /** Fetches the next page; does nothing while one is on its way. */
+  /** Fetches the next page, unless that is in progress. */
   more: () => void;
   refetch: () => void;
 }
 
-/** What is asked for the first page of devices. */
+/** The variables for the first page of devices. */
 export function firstPage(workspaceId: string | null, filter: DeviceFilter) {
   return { workspaceId, ...filterArguments(filter), first: PAGE, count: true };
 }
 
-/** The devices of a workspace that a filter lets through, page by page. */
+/** The devices of a workspace that match a filter, page by page. */
 export function useDeviceList(workspaceId: string | null, filter: DeviceFilter): DeviceList {
   const wanted = firstPage(workspaceId, filter);
   const key = JSON.stringify(wanted);
@@ -38,7 +38,7 @@ export function useDeviceList(workspaceId: string | null, filter: DeviceFilter):
   const [further, setFurther] = useState<{ after: Page | null; pages: Page[]; error: string | null }>(NONE);
   const asking = useRef<string | null>(null);
   const start = first.data?.devices ?? null;
-  // Of another first page: no continuation of this one.
+  // Drop the pages that followed another first page.
   const pages = further.after === start ? further.pages : [];
   const last = pages.at(-1) ?? start;
   const more = useCallback(() => {

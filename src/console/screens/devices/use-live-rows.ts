@@ -5,7 +5,7 @@ import { type DeviceRow, RowStatus, RowValues } from './devices.graphql.ts';
 
 type Latest = DeviceRow['latest'][number];
 
-/** What has changed of a device since its row was fetched. */
+/** Changes of a device since its row was fetched. */
 export interface LiveChange {
   online?: boolean;
   lastHeardAt?: string;
@@ -14,12 +14,12 @@ export interface LiveChange {
 
 const REDRAW_MS = 200;
 const SETTLE_MS = 300;
-/** Devices with changes that are kept; then all are forgotten and `missed` is called. */
+/** Maximum devices whose changes are kept; then all are dropped and `missed` is called. */
 const MAX_KEPT = 20_000;
 
 /**
- * Live values and states of the devices in sight, by device id; drawn at most five times a second however many there
- * are. `missed`: the rows should be fetched anew.
+ * Live values and states of the visible devices, by device id; drawn at most five times a second. `missed`: fetch the
+ * rows again.
  */
 export function useLiveRows(
   workspaceId: string | null,
@@ -65,7 +65,7 @@ export function useLiveRows(
   return changes.current;
 }
 
-/** A row with what has come since it was fetched. */
+/** A row with the changes since it was fetched. */
 export function changedRow(row: DeviceRow, change: LiveChange | undefined): DeviceRow {
   if (change === undefined) return row;
   const latest = row.latest.map((one) => newer(one, change.latest.get(one.field.identifier)));

@@ -6,7 +6,7 @@ import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
 import { AnyDevice } from './home.graphql.ts';
 
-/** Where `/console/` leads: to the devices, or, when there is none yet, to the first run. */
+/** The screen of `/console/`: leads to the devices, or without any to the first steps. */
 export function HomeScreen() {
   const workspace = useStore(workspaceId);
   const { data, error } = useQuery(AnyDevice, { workspaceId: workspace });

@@ -8,7 +8,7 @@ import { toast } from '../../parts/toasts.tsx';
 import { CloneProduct as Clone } from './product.graphql.ts';
 import type { ShownProduct } from './shown-product.ts';
 
-/** Asks what the copy is to be called, and leads to it. */
+/** Asks for the name of the copy, and leads to it. */
 export function CloneProduct({ product: { id, name }, onClose }: { product: ShownProduct; onClose: () => void }) {
   const cloning = useAction(async (form: HTMLFormElement) => {
     const { cloneProduct } = await request(Clone, { id, name: textsOf(form)('name').trim() });

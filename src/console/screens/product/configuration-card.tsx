@@ -15,7 +15,7 @@ interface ConfigurationCardProps {
   onChanged: () => void;
 }
 
-/** What the decoder can be told about each device, with what it is told where a device says nothing else. */
+/** The configuration fields of a product's devices, with their defaults. */
 export function ConfigurationCard({ productId, fields, onChanged }: ConfigurationCardProps) {
   const [edited, setEdited] = useState<ProductConfiguration | 'new' | null>(null);
   const [removed, setRemoved] = useState<ProductConfiguration | null>(null);

@@ -7,7 +7,7 @@ import { FormEnd } from '../../parts/form-end.tsx';
 import { givenIn, onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { AddConfiguration, type ProductConfiguration, UpdateConfiguration } from './product.graphql.ts';
 
-/** What the types of configuration fields are called. */
+/** Names of the types of configuration fields. */
 export const CONFIGURATION_TYPES: Record<ConfigurationType, string> = {
   NUMBER: 'number',
   STRING: 'text',
@@ -16,13 +16,13 @@ export const CONFIGURATION_TYPES: Record<ConfigurationType, string> = {
 
 interface ConfigurationSheetProps {
   productId: string;
-  /** null: a new one. */
+  /** The field to change; null: a new one. */
   field: ProductConfiguration | null;
   onClose: () => void;
   onSaved: () => void;
 }
 
-/** Adds a configuration field or changes one; its identifier and type stay for ever. */
+/** Adds a configuration field or changes one; its identifier and type never change. */
 export function ConfigurationSheet({ productId, field, onClose, onSaved }: ConfigurationSheetProps) {
   const [type, setType] = useState<ConfigurationType>(field?.type ?? 'NUMBER');
   const saving = useAction(async (form: HTMLFormElement) => {
@@ -95,7 +95,7 @@ export function ConfigurationSheet({ productId, field, onClose, onSaved }: Confi
   );
 }
 
-/** A default as people write it; the empty text where there is none. */
+/** A default as people write it; the empty text for none. */
 export function defaultText(value: unknown): string {
   if (value == null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

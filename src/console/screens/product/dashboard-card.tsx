@@ -16,11 +16,11 @@ interface DashboardCardProps {
   dashboard: unknown;
   fields: readonly DashboardField[];
   devices: readonly { id: string; name: string }[];
-  /** Resolves when the changed product is known. */
+  /** Resolves when the changed product is fetched. */
   onChanged: () => Promise<void>;
 }
 
-/** The dashboard that all devices of a product share, seen with the values of one of them. */
+/** The dashboard that all devices of a product share, shown with the values of one of them. */
 export function DashboardCard({ productId, dashboard, fields, devices, onChanged }: DashboardCardProps) {
   const saved = widgetsOf(dashboard);
   const [draft, setDraft] = useState<readonly Widget[] | null>(null);
@@ -30,7 +30,7 @@ export function DashboardCard({ productId, dashboard, fields, devices, onChanged
   const widgets = draft ?? saved;
   const saving = useAction(async () => {
     await request(UpdateProduct, { id: productId, input: { dashboard: { widgets } } });
-    // Until then what was saved before would be seen again.
+    // Keep the draft until then, or the old dashboard would flash up.
     await onChanged();
     toast('The dashboard is saved for all devices of the product.');
     setDraft(null);
@@ -39,7 +39,7 @@ export function DashboardCard({ productId, dashboard, fields, devices, onChanged
   const isEditing = draft !== null;
   const wasEditing = useRef(isEditing);
   useLayoutEffect(() => {
-    // The button that was pressed is gone: the first of those in its place has the focus.
+    // Move the focus from the removed button to the first one in its place.
     if (wasEditing.current !== isEditing && document.activeElement === document.body)
       head.current?.querySelector<HTMLElement>('button:not(:disabled)')?.focus();
     wasEditing.current = isEditing;

@@ -11,10 +11,10 @@ import { toast } from '../../parts/toasts.tsx';
 import { DeleteProduct as Delete, DevicesOfProduct } from './product.graphql.ts';
 import type { ShownProduct } from './shown-product.ts';
 
-/** The values of so many devices are counted; there may be more of both. */
+/** Maximum devices whose values are counted. */
 const COUNTED = 500;
 
-/** Says what goes with a product, and deletes it when its name is written. */
+/** Shows what a product's deletion takes along, and deletes it once its name is typed. */
 export function DeleteProduct({ product: { id, name }, onClose }: { product: ShownProduct; onClose: () => void }) {
   const [typed, setTyped] = useState('');
   const { data, error: unknown } = useQuery(DevicesOfProduct, { id, first: COUNTED });

@@ -12,7 +12,7 @@ import { givenIn, onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { type ProductField, TryTypeOfField, UpdateField } from './product.graphql.ts';
 
-/** What a field may stand for in lists of mixed products, and none. */
+/** Roles of a field in lists of mixed products, and none. */
 export const ROLES: readonly { role: FieldRole | null; text: string }[] = [
   { role: null, text: 'none' },
   { role: 'PRIMARY', text: 'primary value' },
@@ -32,13 +32,13 @@ const TYPES: readonly { type: FieldType; text: string }[] = [
 
 interface FieldSheetProps {
   productId: string;
-  /** null: a new one. */
+  /** The field to change; null: a new one. */
   field: ProductField | null;
   onClose: () => void;
   onSaved: () => void;
 }
 
-/** Adds a field or changes one; its identifier stays for ever. */
+/** Adds a field or changes one; its identifier never changes. */
 export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetProps) {
   const [typed, setTyped] = useState({
     identifier: field?.identifier ?? '',
@@ -47,7 +47,7 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
     type: field?.type ?? ('FLOAT' as FieldType),
   });
   const [chosen, setChosen] = useState<FieldMeaning | null>(field?.meaning ?? null);
-  /** The type whose misfits were shown: it is saved the next time. */
+  /** The type whose misfits were shown: the next submit saves it. */
   const [warned, setWarned] = useState<{ type: FieldType; text: string } | null>(null);
   const meanings = meaningsOf(typed.type);
   const wanted = chosen ?? proposedMeaning(typed);
@@ -148,14 +148,14 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
   );
 }
 
-/** Of texts and places there is nothing to reckon. */
+/** True for types whose values have a meaning as numbers: not texts and places. */
 function isMeant(type: FieldType): boolean {
   return type !== 'STRING' && type !== 'GEOLOCATION';
 }
 
 type Misfits = DataOf<typeof TryTypeOfField>['updateField']['misfits'];
 
-/** null: every value fits. */
+/** A warning about values that do not fit; null: all fit. */
 function misfitsText({ misfits, values, devices, ofDevices }: Misfits): string | null {
   if (misfits === 0) return null;
   const some = devices < ofDevices ? ` of the first ${devices} of ${ofDevices.toLocaleString()} devices` : '';

@@ -1,21 +1,21 @@
-/** A network, and what is to be entered there, line by line. */
+/** A network, and its settings line by line. */
 interface NetworkText {
   name: string;
-  /** Where in the console of the network. */
+  /** Place in the network's own console. */
   where: string;
   text: string;
 }
 
 interface Known {
-  /** Such as `https://inlet.example.org`. */
+  /** Address of the server, such as `https://inlet.example.org`. */
   origin: string;
-  /** A secret with scope RECORD, or what stands for it. */
+  /** A secret with scope RECORD, or a placeholder. */
   token: string;
-  /** Of the product; null: not to be seen by this session. */
+  /** The product's webhook; null: not visible for this session. */
   webhookUrl: string | null;
 }
 
-/** What the networks want to be told so that they send here; each text can be taken over as it stands. */
+/** The settings by which networks send here; each text can be copied as it is. */
 export function networkTexts({ origin, token, webhookUrl }: Known): NetworkText[] {
   const header = `Authorization: Token ${token}`;
   return [

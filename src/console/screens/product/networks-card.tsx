@@ -14,12 +14,12 @@ import { Webhook } from './product.graphql.ts';
 
 const FIRST: Record<DeviceType, string> = { API: 'Notehub', LORAWAN: 'The Things Stack', PARTICLE: 'Particle' };
 
-/** How networks are told to send here. */
+/** The settings for networks that send here. */
 export function NetworksCard({ productId, deviceType }: { productId: string; deviceType: DeviceType }) {
   const workspace = useStore(workspaceId);
   const [named, setChosen] = useParameter('network');
   const card = useRef<HTMLElement>(null);
-  // Who was led here for a network need not look for it.
+  // Scroll to the card when the address names a network.
   useEffect(() => {
     if (named !== null) card.current?.scrollIntoView();
   }, []);

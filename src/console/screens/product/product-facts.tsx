@@ -15,13 +15,13 @@ const UNITS: [seconds: number, name: string][] = [
   [60, 'minutes'],
 ];
 
-/** In the largest unit in which it is a whole number above one. */
+/** The duration in the largest unit in which it is a whole number above one. */
 function durationText(seconds: number): string {
   const [unit, name] = UNITS.find(([each]) => seconds % each === 0 && seconds > each) ?? [1, 'seconds'];
   return `${(seconds / unit).toLocaleString()} ${name}`;
 }
 
-/** How the devices of a product send, how many there are, and what holds for all of them. */
+/** The way a product's devices send, their number, and their common settings. */
 export function ProductFacts({ id, deviceType, devices, offlineAfterSeconds, timeZone, writeRate }: ShownProduct) {
   const { perSecond, source } = writeRate;
   return (

@@ -6,7 +6,7 @@ import { DeleteProduct } from './delete-product.tsx';
 import { EditProduct } from './edit-product.tsx';
 import type { ShownProduct } from './shown-product.ts';
 
-/** What can be done with a whole product. */
+/** The actions on a whole product. */
 export function ProductMenu({ product, onChanged }: { product: ShownProduct; onChanged: () => void }) {
   const [sheet, setSheet] = useState<'edit' | 'clone' | 'delete' | null>(null);
   const close = (): void => setSheet(null);

@@ -14,7 +14,7 @@ import { SuggestionsCard } from './suggestions-card.tsx';
 import { WebhookCard } from './webhook-card.tsx';
 import './product.css';
 
-/** What the devices of a product have in common: fields, dashboard, configuration, and where they send. */
+/** The screen of a product: fields, dashboard, configuration, and the addresses to send to. */
 export function ProductScreen({ params }: ScreenProps) {
   const id = params['id'] ?? '';
   const { data, error, refetch } = useQuery(ProductPage, { id });

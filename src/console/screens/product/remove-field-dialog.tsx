@@ -4,17 +4,17 @@ import { Note } from '../../parts/note.tsx';
 
 interface RemoveFieldProps {
   name: string;
-  /** What removing it is called. */
+  /** Name of the remove button. */
   deed: string;
-  /** Under way or not, and why it failed last. */
+  /** State of the action: in progress, and its last failure. */
   action: { busy: boolean; error: string | null };
   onRemove: () => void;
   onClose: () => void;
-  /** What goes with it. */
+  /** Description of what is removed along. */
   children: ComponentChildren;
 }
 
-/** Asks before a field of a product goes, and says what goes with it. */
+/** Asks for confirmation before a field of a product is removed. */
 export function RemoveFieldDialog({ name, deed, action, onRemove, onClose, children }: RemoveFieldProps) {
   return (
     <Dialog title={`Remove ${name}?`} onClose={onClose}>

@@ -1,13 +1,13 @@
 import { Icon } from '../../parts/icon.tsx';
 
 interface RowChangesProps {
-  /** What the row is called. */
+  /** Name of the row. */
   name: string;
   onChange: () => void;
   onRemove: () => void;
 }
 
-/** What can be done with a row of a product's fields: change it, remove it. */
+/** The buttons of a field's row: change, remove. */
 export function RowChanges({ name, onChange, onRemove }: RowChangesProps) {
   return (
     <div class="row field-changes">

@@ -26,7 +26,7 @@ interface SuggestionsCardProps {
   onChanged: () => void;
 }
 
-/** What devices send and the product has no field for: one click adds it, another takes it off the list. */
+/** Identifiers that devices send and the product has no field for: one click adds a field, another hides it. */
 export function SuggestionsCard({ productId, suggestions, onChanged }: SuggestionsCardProps) {
   const adding = useAction(async ({ identifier, name, unit, type }: Suggestion) => {
     const meaning = proposedMeaning({ identifier, name, unit, type });
@@ -41,7 +41,7 @@ export function SuggestionsCard({ productId, suggestions, onChanged }: Suggestio
   const list = useRef<HTMLUListElement>(null);
   const isDone = useRef(false);
   useLayoutEffect(() => {
-    // The row that had the focus is gone: the next one has it, after the last the fields.
+    // Move the focus of the removed row to the next one, after the last to the fields.
     if (isDone.current && document.activeElement === document.body)
       (list.current?.querySelector('button') ?? document.getElementById('fields-title'))?.focus();
     isDone.current = false;

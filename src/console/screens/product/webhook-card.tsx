@@ -8,7 +8,7 @@ import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { RotateWebhook, Webhook } from './product.graphql.ts';
 
-/** The secret address of a product, to be copied, and replaced when strangers know it. */
+/** The secret address of a product, to be copied, and replaced once strangers know it. */
 export function WebhookCard({ productId }: { productId: string }) {
   const { data, error, refetch } = useQuery(Webhook, { id: productId });
   const [isAsking, setAsking] = useState(false);

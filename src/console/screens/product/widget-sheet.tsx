@@ -12,7 +12,7 @@ import { textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 
 interface WidgetSheetProps {
-  /** null: a new one. */
+  /** The widget to change; null: a new one. */
   widget: Widget | null;
   widgets: readonly Widget[];
   fields: readonly DashboardField[];
@@ -20,12 +20,12 @@ interface WidgetSheetProps {
   onDone: (widget: Widget) => void;
 }
 
-/** What a widget shows: its kind, its fields, its title and how far back a chart goes. */
+/** The form of a widget: its kind, fields, title and range. */
 export function WidgetSheet({ widget, widgets, fields, onClose, onDone }: WidgetSheetProps) {
   const [kind, setKind] = useState<Widget['kind']>(widget?.kind ?? 'value');
   const { width, height, types, isList = false, isChart = false } = WIDGET_KINDS.find((one) => one.kind === kind)!;
   const { options = {} } = widget ?? {};
-  // What was chosen before stays to be seen.
+  // Keep offering fields that are chosen already.
   const offered = fields.filter(
     ({ identifier, type }) => types?.includes(type) !== false || widget?.fields.includes(identifier) === true,
   );

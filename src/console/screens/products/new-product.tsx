@@ -9,7 +9,7 @@ import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { workspaceId } from '../../session/session.ts';
 import { CreateProduct } from './products.graphql.ts';
 
-/** Asks for a new product, and leads to it. */
+/** The form for a new product, which leads to its page. */
 export function NewProduct({ onClose }: { onClose: () => void }) {
   const workspace = useStore(workspaceId);
   const creating = useAction(async (form: HTMLFormElement) => {

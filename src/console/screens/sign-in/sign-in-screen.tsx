@@ -6,7 +6,7 @@ import { Note } from '../../parts/note.tsx';
 import { signIn } from '../../session/session.ts';
 import './sign-in.css';
 
-/** For who is not signed in, at whatever address: afterwards the page of that address stands here. */
+/** The sign-in form, at any address: afterwards the page of that address is shown. */
 export function SignInScreen() {
   useTitle('Sign in');
   const [way, setWay] = useState<'token' | 'password'>('password');

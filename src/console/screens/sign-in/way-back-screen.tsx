@@ -1,7 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import { href, usePlace } from '../../navigation/place.ts';
 
-/** `/sign-in?to=…`: pages of their own lead here when nobody is signed in; once somebody is, back to them. */
+/**
+ * The screen of `/sign-in?to=…`, to which separate pages lead without a session: leads back to them after signing in.
+ */
 export function WayBackScreen() {
   const { query } = usePlace();
   const to = query.get('to') ?? '';

@@ -22,7 +22,7 @@ interface FieldRow {
   unit: string;
 }
 
-/** Product and device in one form, filled in already: pressing the button is enough. */
+/** Product and device in one prefilled form: pressing the button is enough. */
 export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => void }) {
   const [product, setProduct] = useState('Room sensor');
   const [device, setDevice] = useState('Hall');
@@ -30,7 +30,7 @@ export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => vo
     { identifier: 'temperature', type: 'FLOAT', unit: '°C' },
     { identifier: 'humidity', type: 'FLOAT', unit: '%' },
   ]);
-  /** Its id, once it is there: if the device then fails, the next try goes on with it. */
+  /** Id of the made product: if the device then fails, the next try continues with it. */
   const [made, setMade] = useState<string | null>(null);
   const createProduct = async (): Promise<string> => {
     const workspace = workspaceId.get();
@@ -53,7 +53,7 @@ export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => vo
   const creating = useAction(async () => {
     const { plans } = await request(StartPlans, {});
     const productId = made ?? (await createProduct());
-    // The plan that covers any number of devices, where there is one.
+    // Prefer a plan for any number of devices.
     const plan = plans.find(({ deviceAllowance }) => deviceAllowance === null)?.slug;
     const { createDevices } = await request(StartDevice, {
       productId,
@@ -148,7 +148,7 @@ export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => vo
   );
 }
 
-/** The id of a product that an earlier try made before its page was left: of that name, with these fields, without device. */
+/** The id of a product that an abandoned try made: with that name, these fields, and no device. */
 async function begunProduct(
   name: string,
   fields: readonly Pick<FieldRow, 'identifier' | 'type'>[],

@@ -11,16 +11,16 @@ import { workspaceId } from '../../session/session.ts';
 import { NetworkLinks } from './network-links.tsx';
 import { StartedDevice, StartedValues } from './start.graphql.ts';
 
-/** Longer texts are written smaller. */
+/** Characters from which a text is written smaller. */
 const LONG = 24;
 
 interface FirstValueProps {
   deviceId: string;
-  /** Just created: its token is made without asking. */
+  /** True for a device just created: its token is made without asking. */
   isNew: boolean;
 }
 
-/** The line to run, and what it sends as soon as it has arrived. */
+/** The line to run, and the value it sends once that has arrived. */
 export function FirstValue({ deviceId, isNew }: FirstValueProps) {
   const workspace = useStore(workspaceId);
   const { data, error, change, refetch } = useQuery(StartedDevice, { id: deviceId });
@@ -41,7 +41,7 @@ export function FirstValue({ deviceId, isNew }: FirstValueProps) {
   const title = useRef<HTMLHeadingElement>(null);
   const isKnown = data !== null;
   useEffect(() => {
-    // The form that had the focus is gone.
+    // Take the focus that the removed form had.
     if (isNew && isKnown) title.current!.focus();
   }, [isNew, isKnown]);
   if (error !== null) return <Note kind="error">{error.message}</Note>;

@@ -1,10 +1,10 @@
 import { href } from '../../navigation/place.ts';
 import { Icon } from '../../parts/icon.tsx';
 
-/** As the product's page calls them, where each has a text to be copied. */
+/** Networks with texts to copy, by their names on the product's page. */
 const NETWORKS = ['The Things Stack', 'ChirpStack', 'Helium', 'Particle', 'Notehub'];
 
-/** For who has no terminal but a network: where to find what is to be entered there. */
+/** Links to the settings for networks, for users without a terminal. */
 export function NetworkLinks({ productId, deviceId }: { productId: string; deviceId: string }) {
   return (
     <nav class="card padded network-links" aria-labelledby="network-links">

@@ -5,7 +5,7 @@ import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { SetPassword } from './start.graphql.ts';
 
-/** For who came in with the printed token: a password for the next time. */
+/** Sets a password for users who signed in with the printed token. */
 export function PasswordCard({ email }: { email: string }) {
   const setting = useAction(async (newPassword: string) => {
     await request(SetPassword, { newPassword });

@@ -8,7 +8,7 @@ import { FirstValue } from './first-value.tsx';
 import { PasswordCard } from './password-card.tsx';
 import './start.css';
 
-/** From an empty server to a value on the page: product, device, a line that runs, the value. */
+/** The first steps from an empty server to a value on the page: product, device, a line to run, the value. */
 export function StartScreen() {
   useTitle('First steps');
   const now = useStore(session);
