@@ -8,7 +8,7 @@ import { createStore } from './store.ts';
  */
 export type LiveState = 'live' | 'syncing' | 'retrying';
 
-/** Intervals of checking a silent connection: when no pong arrives, it is closed. */
+/** A silent connection is checked this often, and closed when no pong arrives in time. */
 const PING_EVERY_MS = 10_000;
 const PONG_WITHIN_MS = 5_000;
 const LONGEST_WAIT_MS = 15_000;

@@ -47,10 +47,7 @@ const AT_ONCE = 10;
 const [MANY_ENTRIES, LONG_RUN] = [1_000, 65_536];
 /** Maximum runs of calls whose devices keep changing, checks per run, and devices per look-up. */
 const [MOST_RUNS, MOST_LOOKS, LOOKED_UP_AT_ONCE] = [10, 3, 500];
-/**
- * Maximum replays per token, below its 16 mutations: each may take hours, and the token's others must not wait for
- * them.
- */
+/** Maximum replays per token, below its 16 mutations: each may take hours, and must not delay the token's others. */
 const MOST_OF_TOKEN = 4;
 /** Maximum replays per workspace: each keeps its results and the calls in hand in memory. */
 const MOST_OF_WORKSPACE = 8;
@@ -70,11 +67,10 @@ const MAX_RESULT_ENTRIES = 6_000;
 
 /**
  * Runs logged calls through the active decoder and stores the result under their original receipt time (CONTRACT 5):
- * oldest first, page by page, so that memory stays bounded. The keys of measurements make it idempotent; values that
- * the run before stored and the new one does not give are removed (`ReplayedValues`). `measurements` in decoders shows
- * the values stored at the time of the replay. Each call's outcome in the log is rewritten, and published to
- * `webhookCalled`. A few calls at a time, scheduled with others (CONTRACT 7, shares). Needs CONFIGURE, from the first
- * commit to the last.
+ * oldest first, page by page, so that memory stays bounded. The keys of measurements make it idempotent; values that the
+ * new run does not give again are removed (`ReplayedValues`). `measurements` in decoders shows the values stored at the
+ * time of the replay. Each call's outcome in the log is rewritten, and published to `webhookCalled`. A few calls at a
+ * time, scheduled with others (CONTRACT 7, shares). Needs CONFIGURE, from the first commit to the last.
  */
 export class Replay {
   readonly #deps: ReplayDeps;
@@ -345,9 +341,7 @@ function tooMany(whose: string, allowed: number): AppError {
 
 const NO_RUN: FinishedRun = { output: null, console: [], error: null, durationMs: 0, entries: [], answer: null };
 
-/**
- * Number of calls run side by side: one where the decoder reads stored values, as it must see those of the call before.
- */
+/** Calls run side by side; one if the decoder reads stored values, as it must see those of the call before. */
 function stepOf(product: ProductInfo): number {
   return product.decoder?.source.includes('measurements') ? 1 : AT_ONCE;
 }
