@@ -39,10 +39,10 @@ import { measuredEngine } from './metrics/measured.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { DecoderPool } from './sandbox/decoder-pool.ts';
 
-/** How long a stop may take before what is left is cut off. */
+/** Maximum time of a stop before what is left is cut off. */
 const STOP_MS = 20_000;
 
-/** A running server: `url` is where it listens (`http://host:port`). */
+/** A running server; `url`: where it listens (`http://host:port`). */
 export interface App {
   url: string;
   log: Logger;
@@ -80,7 +80,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const { generatedToken, adminTokenRevoked, cursorKey, clusterName } = first;
   if (adminTokenRevoked) log.warn('ADMIN_TOKEN was revoked earlier and stays so; set another one to get in');
   sealWith(cursorKey);
-  // At once, as what comes next may fail, and whatever the log level: it is shown this once and kept nowhere.
+  // Printed at once, as later steps may fail, and at any log level: it is shown this once and stored nowhere.
   if (generatedToken !== null)
     console.log(
       JSON.stringify({
@@ -104,7 +104,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     isQuiet: (socket) => listener.isQuiet(socket),
     endBehindAnswers: (socket) => listener.endBehindAnswers(socket),
   });
-  // Kept: a server that stops has no address any more, and is asked until its end.
+  // Kept, as a stopping server has no address any more.
   let { port } = config;
   const baseUrl = (): string => config.baseUrl ?? `http://localhost:${port}`;
 
@@ -120,7 +120,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
   const ready = readyRoute({
     accepting: () => (listener.accepting ? 'ok' : 'failed'),
-    // Each pool is asked, and the database must take a write.
+    // Asks each pool; the database must take a write.
     database: () => database.beat(now()).then(() => 'ok'),
     measurements: () => store.ping().then(() => 'ok'),
     decoders: () => (engine.ready() ? 'ok' : 'failed'),
@@ -148,7 +148,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
     await listener.stop({ endSockets: () => transports.endSockets(), graceMs: config.shutdownGraceMs });
     await transports.stop();
   });
-  // First: what was accepted is waited for, and these may take minutes.
+  // First, as they may take minutes; accepted ones are waited for.
   closers.add('replays and adoptions', () => {
     domain.replay.stop();
     domain.unknownDevices.endAdoptions();
@@ -165,7 +165,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   return url;
 }
 
-/** What networks send for them is kept aside until somebody settles it. */
+/** Warns of EUIs and core ids that several devices share; calls for them are kept until all but one are renamed. */
 async function tellSharedIdentities(database: Database, log: Logger): Promise<void> {
   try {
     const shared = await findSharedIdentities(database);
@@ -192,10 +192,10 @@ async function openMarks(
   return marks;
 }
 
-/** How much waits in it can be asked. */
+/** A store whose number of waiting values can be read. */
 type WatchedStore = MeasurementStore & { readonly waitingValues: number };
 
-/** The catalogue and the measurement store over one database; migrations have run. */
+/** Opens the catalogue and the measurement store over one database, and migrates it. */
 async function openDatabase(
   config: Config,
   { metrics, doubts, longReadings }: { metrics: Metrics; doubts: CommitsInDoubt; longReadings: LongReadings },
@@ -203,7 +203,7 @@ async function openDatabase(
   closers: Closers,
 ): Promise<{ database: OrmDatabase; store: WatchedStore; nodePlace?: () => NodePlace; nodes?: () => Promise<number> }> {
   const { database: setting } = config;
-  // Imported when needed: a server uses one of the two, and start-up is mostly reading modules.
+  // Imported when needed: a server uses one of the two, and start-up is mostly loading modules.
   const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
   const tell = (message: string): void => log.error(message);
   const options = {
@@ -238,12 +238,12 @@ async function openDatabase(
   return finish(orm, 'sqlite', await SqliteMeasurementStore.open({ path, ...options }), guard);
 }
 
-/** Two threads cannot share SQLite's own memory database; a folder that goes with the process can be shared. */
+/** Makes a folder that goes with the process, for SQLite in memory: two threads cannot share SQLite's own. */
 function temporaryFile(closers: Closers): string {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   closers.add('temporary folder', remove);
-  // Also when the stop is cut short.
+  // Also after a stop that is cut short.
   process.once('exit', remove);
   return join(folder, 'inlet.db');
 }

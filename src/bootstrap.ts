@@ -13,31 +13,30 @@ import { WorkspaceSchema } from './domain/entities/workspace.ts';
 const BOOTSTRAP_LOCK = 738_193_002;
 
 interface BootstrapOptions {
-  /** The setting ADMIN_TOKEN; null: one is generated on the first start. */
+  /** Setting ADMIN_TOKEN; null: a token is generated on the first start. */
   adminToken: string | null;
   now: () => number;
 }
 
 interface Bootstrapped {
-  /** The database was empty. */
+  /** Whether the database was empty. */
   firstStart: boolean;
   /**
-   * A token that was generated and is known nowhere else: to be printed once. null: ADMIN_TOKEN was given, or not the
-   * first start.
+   * Generated token, to be printed once, as it is stored nowhere; null: ADMIN_TOKEN was given, or not the first start.
    */
   generatedToken: string | null;
-  /** ADMIN_TOKEN was revoked earlier: it stays so. */
+  /** ADMIN_TOKEN was revoked earlier and stays so. */
   adminTokenRevoked: boolean;
-  /** What cursors and ids are sealed with. */
+  /** Key that seals cursors and ids. */
   cursorKey: string;
-  /** What tells nodes on this database from those on others, under whatever name each reaches it. */
+  /** Name shared by the nodes on this database, under whatever URL each reaches it. */
   clusterName: string;
 }
 
 /**
- * On an empty database: the operator user, the workspace `default` and the operator's first personal token (CONTRACT 2).
- * Later: a changed ADMIN_TOKEN becomes another token of an operator, unless it was one already and has been revoked. Safe
- * when several nodes start at once.
+ * Fills an empty database with the operator user, the workspace `default` and the operator's first personal token
+ * (CONTRACT 2). On a later start a changed ADMIN_TOKEN becomes another token of an operator, unless it was one and has
+ * been revoked. Safe when several nodes start at once.
  */
 export function bootstrap(database: Database, { adminToken, now }: BootstrapOptions): Promise<Bootstrapped> {
   return database.write(async (em) => {
@@ -52,7 +51,7 @@ export function bootstrap(database: Database, { adminToken, now }: BootstrapOpti
       const generatedToken = adminToken === null ? secret : null;
       return { firstStart: true, generatedToken, adminTokenRevoked: false, cursorKey, clusterName };
     }
-    // Kept: whoever is the first user may be deleted, and nodes that start after that must find the others.
+    // Stored, as the first user may be deleted later and new nodes must still find the others.
     const clusterName = await fact(em, 'cluster name', () => firstUserId(em));
     const known = adminToken === null || (await em.count(TokenSchema, { hash: hashSecret(adminToken) })) > 0;
     let adminTokenRevoked = false;
@@ -68,7 +67,7 @@ export function bootstrap(database: Database, { adminToken, now }: BootstrapOpti
   });
 }
 
-/** Another personal token of the first operator; resolves with its secret, which is kept nowhere. */
+/** Makes another personal token of the first operator; resolves with its secret, which is stored nowhere. */
 export function createOperatorToken(database: Database, name: string, now: () => number): Promise<string> {
   return database.write(async (em) => {
     const operator = await findOperator(em);
@@ -92,7 +91,7 @@ function adminTokenFact(adminToken: string): string {
   return `admin token ${hashSecret(adminToken)}`;
 }
 
-/** A fact of the installation, made now if it is not there yet. */
+/** A fact of the installation, made now if it is missing. */
 async function fact(em: EntityManager, name: string, make: () => string | Promise<string>): Promise<string> {
   const known = await em.findOne(InstallationSchema, { name });
   return (known ?? em.create(InstallationSchema, { name, value: await make() })).value;

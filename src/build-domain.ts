@@ -66,25 +66,25 @@ interface DomainDeps {
   store: MeasurementStore;
   cluster: Cluster;
   limiter: WriteLimiter;
-  /** Left out: this node's alone. */
+  /** Left out: the frames of this node alone. */
   frames?: Frames;
   engine: DecoderEngine;
   onRejected?: (code: string) => void;
-  /** Told how many values a sweep has deleted. */
+  /** Called with the number of values that a sweep has deleted. */
   onForgotten?: (values: number) => void;
-  /** What the store is told of. */
+  /** Long readings that the store reports. */
   longReadings: LongReadings;
-  /** This node's among those on the same database; left out: it is alone. */
+  /** Place of this node among those on the same database; left out: it is alone. */
   nodePlace?: () => NodePlace;
   receiptMarks?: ReceiptMarks;
   now: () => number;
   log: Logger;
 }
 
-/** What `createDomain` makes: each service of the domain under its name, built once for the process. */
+/** All services of the domain, as `createDomain` builds them once for the process. */
 export type Domain = ReturnType<typeof createDomain>;
 
-/** Every object of the domain, in order of need. */
+/** Builds every object of the domain, in order of need. */
 export function createDomain(deps: DomainDeps, closers: Closers) {
   const {
     config,
@@ -103,7 +103,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     log,
   } = deps;
   const auditLog = new AuditLog({ database: bare, now });
-  // For the services of administration: what they change under audit has its entry in the same transaction.
+  // For administration: its changes under audit get their entry in the same transaction.
   const { database } = auditLog;
   const checkDecoder = async (source: string, workspaceId: string, tokenId: string): Promise<void> => {
     await checkSource(engine, source, workspaceId, tokenId);
@@ -143,7 +143,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const workspaces = new WorkspaceService({ database, cluster, now });
   const products = new ProductService({ database, cluster, store, checkDecoder, now });
   const workspaceRemoval = new WorkspaceRemoval({ authenticator, database, cluster, products, now });
-  // A stop waits for nothing that is written down to be forgotten: the next start goes on with it.
+  // Long deletions do not delay a stop: they are written down, and the next start continues them.
   let isClosing = false;
   const waiting = new Set<() => void>();
   const untilClosing = async (forgetting: Promise<unknown>): Promise<void> => {
@@ -245,7 +245,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   sweep('audit log', 60 * MINUTE_MS, (isStopping) =>
     auditLog.forgetBefore(now() - config.auditLogDays * DAY_MS, isStopping),
   );
-  // First: none of those that wait is waited for.
+  // First, so that no deletion is waited for.
   closers.add('values of removed fields', () => {
     isClosing = true;
     for (const goOn of waiting) goOn();

@@ -10,11 +10,11 @@ interface Watched {
   transports: Transports;
   domain: Domain;
   cluster: Cluster;
-  /** Whether new requests are taken. */
+  /** Whether new requests are accepted. */
   accepting: () => boolean;
 }
 
-/** How full everything is, for Prometheus: all of it is looked up when it asks, nothing is counted meanwhile. */
+/** Adds the gauges of load; they are read when Prometheus asks, and nothing is counted meanwhile. */
 export function tellLoad(metrics: Metrics, { store, pool, transports, domain, cluster, accepting }: Watched): void {
   const load = (): ReturnType<Transports['load']> => transports.load();
   metrics.gauge('inlet_values_waiting', 'Values that wait for their commit.', () => store.waitingValues);

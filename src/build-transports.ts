@@ -42,14 +42,14 @@ interface TransportsDeps {
   log: Logger;
 }
 
-/** The doors, and how full they are. */
+/** The transports and their load. */
 export interface Transports extends PathDoorkeepers {
-  /** Told when a request is done with. */
+  /** Its `release` is called when a request is done. */
   bodies: BodyMemory;
   record: RecordRoute;
   turns: RequestTurns;
   webhook: BareHandler;
-  /** Of what only the transports know. */
+  /** Handlers of the routes, except those that need more than the transports. */
   handlers: Omit<Handlers, '/readyz' | '/metrics'>;
   attachWebSocket: (server: Server) => void;
   load: GraphqlTransport['load'];
@@ -58,7 +58,7 @@ export interface Transports extends PathDoorkeepers {
   stop: () => Promise<void>;
 }
 
-/** The two transports, REST and GraphQL, over one domain. */
+/** Builds the two transports, REST and GraphQL, over one domain. */
 export async function createTransports(deps: TransportsDeps): Promise<Transports> {
   const { config, domain, database, store, cluster, baseUrl, now, log } = deps;
   const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;

@@ -6,7 +6,7 @@ export class Closers {
     this.#closers.push({ name, close });
   }
 
-  /** Resolves with what failed or did not end in time; every closer is tried. */
+  /** Closes everything; resolves with what failed or did not end in time. */
   async closeAll(deadlineMs: number): Promise<{ name: string; error: unknown }[]> {
     const end = performance.now() + deadlineMs;
     const failed: { name: string; error: unknown }[] = [];

@@ -89,7 +89,7 @@ export interface Config {
    * `warn`, `error`, `fatal`, `silent`.
    */
   readonly logLevel: LogLevel;
-  /** Which GraphQL operations are compiled; anything but `seen` is for tests. */
+  /** Mode of compiling GraphQL operations; any but `seen` is for tests. */
   readonly graphqlCompile: GraphqlCompile;
   /** `METRICS_PORT` (none): A port for `/metrics` without a token, beside `/metrics` for ADMIN tokens. */
   readonly metricsPort: number | null;
@@ -108,12 +108,12 @@ export interface Config {
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** How much is logged (`LOG_LEVEL`, CONTRACT 2): lines of this level and above. */
+/** Least severe level that is logged (`LOG_LEVEL`, CONTRACT 2). */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 const GRAPHQL_COMPILE = ['seen', 'none', 'compare'] as const;
 type GraphqlCompile = (typeof GRAPHQL_COMPILE)[number];
 
-/** All mistakes of the environment at once. */
+/** Lists all mistakes of the environment at once. */
 export class ConfigError extends Error {
   readonly mistakes: string[];
 
@@ -126,10 +126,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** A setting that reads well, but what it names cannot be had. Its message is all the operator needs. */
+/** A valid setting whose target cannot be used. The message is all the operator needs. */
 export class StartError extends Error {
   constructor(setting: string, what: string, cause: unknown) {
-    // Several addresses refused are one error without a message.
+    // Several refused addresses are one error without a message.
     const errors: unknown[] = cause instanceof AggregateError ? cause.errors : [cause];
     const reasons = errors.map((error) => (error instanceof Error ? error.message : String(error)));
     super(`Inlet cannot start: ${setting}: ${what}: ${reasons.join('; ').replace(/(?<!\s)\s*\n\s*/g, ' ')}`, { cause });
@@ -137,12 +137,12 @@ export class StartError extends Error {
   }
 }
 
-/** A server's URL, as paths are put behind it. */
+/** Removes slashes at the end, so that paths can be appended. */
 export function withoutEndSlashes(url: string): string {
   return url.replace(/(?<!\/)\/+$/, '');
 }
 
-/** The only reader of the environment. Throws ConfigError. */
+/** Reads the environment; nothing else does. Throws ConfigError. */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const mistakes: string[] = [];
   const text = (name: string): string | null => {
@@ -228,7 +228,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 const MOST_DAYS = 36_500;
 
-/** `free=90,standard=365`. */
+/** Parses `free=90,standard=365`. */
 function readRetention(value: string, mistakes: string[]): RetentionDays {
   const found: RetentionDays = {};
   for (const part of value === '' ? [] : value.split(',')) {

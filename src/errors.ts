@@ -1,4 +1,4 @@
-/** Every way Inlet says no. The closed union makes each transport name a status for each code (CONTRACT 3, 7). */
+/** Codes of all refusals. The closed union makes each transport name a status for each code (CONTRACT 3, 7). */
 export type ErrorCode =
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'
@@ -22,7 +22,7 @@ export type ErrorCode =
   | 'UNAVAILABLE';
 
 interface ErrorInit {
-  /** Machine-readable facts for the client: never secrets. */
+  /** Machine-readable facts for the client; never secrets. */
   details?: Record<string, unknown>;
   cause?: unknown;
 }
@@ -42,35 +42,35 @@ export class AppError extends Error {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** No token, or one that is unknown, expired or revoked (HTTP 401). */
+/** Error for no token, or one that is unknown, expired or revoked (HTTP 401). */
 export const unauthenticated = (message = 'This token is unknown, expired or revoked.'): AppError =>
   new AppError('UNAUTHENTICATED', message);
 
-/** The token sees it but may not do this with it (HTTP 403). */
+/** Error for a visible thing that the token may not use so (HTTP 403). */
 export const forbidden = (message: string): AppError => new AppError('FORBIDDEN', message);
-/** Also for what another tenant owns: the two must not differ. */
+/** Error for an unknown thing, and with the same words for one of another tenant. */
 export const notFound = (what: string, id: string): AppError => {
-  // What exists is named as it is stored: in whatever case it was asked for, so is what does not.
+  // Named as ids are stored, whatever the case in the request.
   const named = UUID.test(id) ? id.toLowerCase() : id.slice(0, 100);
   return new AppError('NOT_FOUND', `No ${what} "${named}" is visible to this token.`);
 };
 
-/** An argument is wrong: the message begins with its path and says what would be right (HTTP 400). */
+/** Error for a wrong argument: the message begins with its path and says what would be right (HTTP 400). */
 export const badInput = (message: string, details?: Record<string, unknown>): AppError =>
   new AppError('BAD_USER_INPUT', message, details ? { details } : {});
 
-/** What is asked clashes with what is stored, for instance a name that is taken (HTTP 409). */
+/** Error for a clash with stored data, such as a taken name (HTTP 409). */
 export const conflict = (message: string): AppError => new AppError('CONFLICT', message);
 
-/** The database does not answer; the reason is for the log. */
+/** Error for a database that does not answer; the reason is for the log. */
 export const noDatabase = (cause: unknown): AppError =>
   new AppError('UNAVAILABLE', 'The database does not answer. Try again in a moment.', { cause });
 
 /**
- * How drivers name a database that is away, full, read-only or held by somebody else: by code, never by text. By SQLSTATE
- * there is no connection (08), login (28) or database (3D000); a standby only reads (25006); a transaction took too long
- * (25P03, 25P04, 72000) or lost against others (40); resources are used up (53), a lock is taken (55P03), somebody or a
- * limit ended it (57), a disk fails (58). What is wrong with a statement or the data (22, 23, 42, 54, XX, …) is not that.
+ * Codes of a database that is away, full, read-only or locked. SQLSTATEs: no connection (08), login (28) or database
+ * (3D000); a standby (25006); a transaction timed out (25P03, 25P04, 72000) or lost against others (40); resources are
+ * used up (53), a lock is taken (55P03), a query was ended (57), a disk fails (58). Codes of a wrong statement or wrong
+ * data (22, 23, 42, 54, XX, …) are not among them.
  */
 const AWAY =
   /^(?:ECONN|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EHOSTUNREACH$|ENETUNREACH$|08|25006|25P0[34]|28|3D000|4000|40P01|53|55P03|57014|57P0|58|72000|SQLITE_(?:BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY))/;
@@ -80,11 +80,11 @@ export function asAppError(error: unknown): AppError | null {
   return error instanceof AppError ? error : databaseAway(error);
 }
 
-/** The error as one for the client when it says that the database does not answer, wherever it came from; else null. */
+/** The error for the client if it says, at any depth, that the database does not answer; else null. */
 export function databaseAway(error: unknown): AppError | null {
   for (let link = error, depth = 0; link instanceof Error && depth < 8; depth += 1) {
     const { code, name, errors } = link as Error & { code?: unknown; errors?: unknown[] };
-    // Every complaint about a statement has a code: a driver's error without one is about the connection.
+    // A driver's error about a statement has a code; one without is about the connection.
     const away = typeof code === 'string' ? AWAY.test(code) : name === 'DriverException';
     if (away) return noDatabase(error);
     link = errors?.[0] ?? link.cause;

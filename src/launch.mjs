@@ -1,5 +1,5 @@
-// What every npm script starts with: installs and builds whatever is missing, then does its job on Node 24. Plain
-// JavaScript without dependencies, because on a fresh clone there is nothing else, and the machine's Node may be old.
+// Runs every npm script: installs and builds whatever is missing, then does its job on Node 24. Plain JavaScript
+// without dependencies, because a fresh clone has nothing else, and the machine's Node may be old.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -58,7 +58,7 @@ const tasks = {
     return runTogether([
       [PRETTIER, '--check', '--log-level', 'warn', ...FORMATTED],
       [OXLINT, '--type-aware', '--deny-warnings', 'build', 'src', 'migrations', 'test'],
-      // The tests' includes the server.
+      // The project of the tests includes the server.
       [TSC, '-p', 'test/tsconfig.json'],
       [TSC, '-p', 'src/console/tsconfig.json'],
       ['dist/src/graphql/print-schema.js', '--check'],
@@ -80,7 +80,7 @@ const tasks = {
 const chosen = Object.hasOwn(tasks, task) ? tasks[task] : undefined;
 if (chosen === undefined) fail(`unknown task "${task}"; there are: ${Object.keys(tasks).join(', ')}`);
 process.chdir(root);
-// Where only what runs is installed (npm ci --omit=dev), nothing can be built: what was built elsewhere starts.
+// A production installation (npm ci --omit=dev) cannot build; it starts what was built elsewhere.
 const isProduction = task === 'start' && !existsSync(TSC) && existsSync('dist/src/main.js') && existsSync(bin('koa'));
 if (!isProduction) {
   const unlock = lock();
@@ -97,13 +97,13 @@ function install() {
   const stamp = bin('.inlet-installed');
   const wanted = hashOf(['package.json', 'package-lock.json']);
   if (read(stamp) === wanted) return;
-  // Somebody ran npm by hand: that is as good when what npm wrote down is what the lock file says.
+  // npm was run by hand: good enough if it installed what the lock file says.
   if (isInstalled()) {
     writeFileSync(stamp, wanted);
     return;
   }
   say('installing dependencies');
-  // Aside, then in one move: an installation that fails leaves what worked.
+  // Installs aside and moves it at once: a failed installation leaves what worked.
   const aside = join(root, `.inlet-install-${process.pid}`);
   const away = `${aside}-old`;
   try {
@@ -123,18 +123,18 @@ function install() {
   }
 }
 
-/** null, or in one line why not. */
+/** Installs into the folder; returns null, or one line with the failure. */
 function npmInstall(folder) {
   const { allowScripts = {}, optionalDependencies = {} } = JSON.parse(read(join(folder, 'package.json')));
-  // Old versions of npm leave out what the Node that runs them is too old for, and run every script that a package
-  // brings: npm runs on Node 24, and then the scripts that are allowed.
+  // Old npm versions leave out what their Node is too old for, and run every script of a package. So npm runs on Node
+  // 24, and then only the allowed scripts.
   const fetched = isRightNode(process.versions.node)
     ? null
     : `node-${PLATFORM}-${process.arch}@${optionalDependencies.node}`;
   const home = join(folder, 'node');
   if (fetched !== null && optionalDependencies.node !== undefined) {
     mkdirSync(home);
-    // A project of its own: npm would look for one further up.
+    // Makes it a project of its own, or npm would look for one further up.
     writeFileSync(join(home, 'package.json'), '{}');
     const failure = npm(process.execPath, home, ['install', '--no-save', '--no-package-lock', fetched]);
     if (failure !== null) return failure;
@@ -143,7 +143,7 @@ function npmInstall(folder) {
   const node = existsSync(binary) ? binary : process.execPath;
   // A registry mirror may lack another platform's optional binaries; `npm ci` insists, `npm install` does not.
   let failure = npm(node, folder, ['ci']);
-  // No second try for minutes where there is no network.
+  // Without a network a second try takes minutes for nothing.
   if (failure !== null && !OFFLINE.test(failure)) failure = npm(node, folder, ['install', '--no-save']);
   if (failure !== null) return failure;
   const allowed = Object.keys(allowScripts).filter((name) => name !== 'node' && allowScripts[name] === true);
@@ -157,7 +157,7 @@ function npmInstall(folder) {
   return failure;
 }
 
-/** Runs npm with that Node; null, or what it said when it failed. */
+/** Runs npm with that Node; returns null, or what it printed when it failed. */
 function npm(node, folder, words) {
   const cli = process.env.npm_execpath;
   const [file, ...before] = cli ? [node, cli] : ['npm'];
@@ -175,7 +175,7 @@ function npm(node, folder, words) {
     .slice(0, 500);
 }
 
-/** Whether every package that the lock file names for this platform is there in that version. */
+/** Whether every package of the lock file for this platform is installed in that version. */
 function isInstalled() {
   const locked = packagesOf('package-lock.json');
   const there = packagesOf(bin('.package-lock.json'));
@@ -194,7 +194,7 @@ function packagesOf(path) {
   }
 }
 
-/** One launcher at a time installs and builds; the others wait. A lock whose owner is gone counts for nothing. */
+/** Lets one launcher at a time install and build; the others wait. A lock whose owner is gone is removed. */
 function lock() {
   const path = join(root, '.inlet-lock');
   for (const until = Date.now() + LOCK_MS; ;) {
@@ -228,7 +228,7 @@ function isAlive(pid) {
   }
 }
 
-/** The server and the console, by Vite; of the two only what has changed. */
+/** Builds the server, and the console with Vite; of the two only what has changed. */
 function build() {
   if (!existsSync('src/main.ts')) return;
   const isOfConsole = (path) => path.startsWith(join('src', 'console'));
@@ -255,7 +255,7 @@ function build() {
   const isBuilt = ({ stamp, wanted }) => read(join('dist', stamp)) === wanted;
   if (parts.every(isBuilt)) return;
   say('building');
-  // Beside the old one: a build that fails leaves what worked.
+  // Beside the old one: a failed build leaves what worked.
   const fresh = `dist-${process.pid}`;
   for (const part of parts) {
     if (!isBuilt(part)) run(part.command(fresh), () => rmSync(fresh, { recursive: true, force: true }));
@@ -274,14 +274,14 @@ function test() {
   run([VITEST, 'run', ...args]);
 }
 
-/** For the databases of tests, where there is plenty of memory: then no test waits for the disk of another. Or null. */
+/** Folder in memory for the databases of tests, so that none waits for the disk of another; null if memory is short. */
 function folderInMemory() {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm');
     const runsNothing = /^\S+ \/dev\/shm \S+ \S*\bnoexec\b/m.test(read('/proc/mounts') ?? '');
     if (runsNothing || bavail * bsize < 8e9 || freemem() < 12e9) return null;
     const folder = mkdtempSync('/dev/shm/inlet-tests-');
-    // The user as whom PostgreSQL runs has to get in.
+    // PostgreSQL's user has to get in.
     chmodSync(folder, 0o755);
     process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
     return folder;
@@ -293,18 +293,18 @@ function folderInMemory() {
 function start() {
   if (!isProduction) build();
   const command = [...serverFlags(), join(root, 'dist/src/main.js'), ...args];
-  // The usual case needs no second process: this one becomes the server.
+  // Usually this process becomes the server, so there is no second one.
   if (typeof process.execve !== 'function') return runForwarding(command);
   process.emitWarning = () => {};
   process.execve(node(), [node(), ...command], environment());
 }
 
-/** V8's flags of the server: on the command line only, as Node says that changing them later may crash it. */
+/** V8's flags of the server, given on the command line, as Node may crash if they change later. */
 function serverFlags() {
   return JSON.parse(read(join(root, 'src/v8-flags.json')) ?? read(join(root, 'dist/src/v8-flags.json')));
 }
 
-/** Node 24: this process's own, else the one that npm installed. */
+/** Path of Node 24: this process's own, else the one that npm installed. */
 function node() {
   if (isRightNode(process.versions.node)) return process.execPath;
   const installed = bin('node/bin/node');
@@ -327,7 +327,7 @@ function run(command, beforeFailing = () => {}) {
   process.exit(result.status ?? 1);
 }
 
-/** Side by side; what any of them says goes on after another has failed. */
+/** Runs commands side by side; the others go on after one has failed. */
 async function runTogether(commands) {
   const codes = await Promise.all(
     commands.map(

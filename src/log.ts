@@ -5,13 +5,13 @@ import { LogOutput } from './log-output.ts';
 
 const WARN = 40;
 const SAME_AGAIN_MS = 1_000;
-/** Messages are sentences of ours: few. */
+/** Maximum remembered messages; ours are few. */
 const MAX_MESSAGES = 200;
 
-/** One for the process: at its end it writes what waits. */
+/** Output of the process; `logAtRest` writes its rest. */
 let stdout: LogOutput | undefined;
 
-/** Of an error only this: what libraries hang on theirs (`rawPacket` of a parse error) may hold credentials. */
+/** Reduces an error to safe fields: libraries' own (`rawPacket` of a parse error) may hold credentials. */
 function shownError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' ? 'not an Error' : error;
   const { name, message, stack, code, cause } = error as Error & { code?: unknown };
@@ -25,8 +25,8 @@ function shownError(error: unknown, depth = 0): unknown {
 }
 
 /**
- * JSON lines on stdout (CONTRACT 2): `level` as a word, `time` in ISO 8601, `msg`. The same warning is told once a second
- * at most, with `times` it came since: what refuses a thousand requests must not fill a disk too.
+ * Logger of JSON lines on stdout (CONTRACT 2): `level` as a word, `time` in ISO 8601, `msg`. A repeated warning is
+ * written at most once a second, with the number of `times`, so that refusals do not fill a disk.
  */
 export function createLog(level: LogLevel): Logger {
   const told = new Map<string, { at: number; held: number }>();
@@ -55,19 +55,18 @@ export function createLog(level: LogLevel): Logger {
       },
     },
   };
-  // Node's own `stdout`, as soon as somebody looks at it, is no pipe that blocks.
+  // Reading Node's own `stdout` makes a pipe non-blocking.
   return pino(options, (stdout ??= new LogOutput(process.stdout.fd)));
 }
 
-/** Resolves when what was logged is written, or cannot be: to be waited for before a process ends that need not at once. */
+/** Resolves when all logged lines are written, or cannot be; wait for it before an orderly exit. */
 export async function logAtRest(): Promise<void> {
   await stdout?.atRest();
 }
 
 /**
- * What no guard has caught, promises that nobody waits for included, ends the process, as its state is not known any
- * more; but never without a line that says why (`fatal` is written before it returns). `isHarmless`: of what a promise
- * that nobody waits for was rejected with.
+ * Ends the process on an uncaught error or unhandled rejection, as its state is unknown then, after a line that says
+ * why (`fatal` writes before it returns). `isHarmless`: rejections to ignore.
  */
 export function endOnUncaught(log: Logger, isHarmless: (error: unknown) => boolean): void {
   process.on('uncaughtException', (error: unknown, origin) => {

@@ -3,13 +3,13 @@ import type { App } from './app.ts';
 import { ConfigError, readConfig, StartError } from './config.ts';
 import flags from './v8-flags.json' with { type: 'json' };
 
-// Start-up is mostly reading and compiling modules: keep the compiled code between starts.
+// Start-up is mostly loading modules: keep their compiled code between starts.
 enableCompileCache();
-// Before any library looks: they check their callers' every step otherwise.
+// Before any library reads it: development mode checks every call.
 process.env['NODE_ENV'] ??= 'production';
 
 const FORCED_EXIT_MS = 25_000;
-/** A signal that comes later than this after the first one ends the process at once. */
+/** Minimum time between two signals for the second to end the process at once. */
 const SECOND_SIGNAL_MS = 1_000;
 
 async function main(): Promise<void> {
@@ -22,12 +22,12 @@ async function main(): Promise<void> {
     app.log.warn({ missing }, 'started without flags that npm start and inlet start give to node');
 }
 
-/** Also from the first moment of the start: what it has opened by then is closed again. */
+/** Stops on signals, even during the start, and closes what it has opened. */
 function stopOnSignals(starting: Promise<App>): void {
   let stoppingSince: number | null = null;
   const stop = (signal: string): void => {
     if (stoppingSince !== null) {
-      // One wish may come twice: to the process and to its group.
+      // One stop may signal twice: the process and its group.
       if (performance.now() - stoppingSince < SECOND_SIGNAL_MS) return;
       console.error(`${signal} again: exiting at once`);
       process.exit(1);
@@ -36,7 +36,7 @@ function stopOnSignals(starting: Promise<App>): void {
     setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref();
     starting.then(
       (app) => end(app, signal),
-      // A start that fails says so itself.
+      // A failed start reports itself.
       () => {},
     );
   };

@@ -3,7 +3,7 @@ import type { CommandInput } from './command.ts';
 import { fileArgument, mustBeFree, mustExist } from './file-argument.ts';
 import { sqliteFile } from './sqlite-file.ts';
 
-/** `inlet backup FILE`: a whole copy of the SQLite database as it is at one moment, while writing goes on. */
+/** `inlet backup FILE`: copies the SQLite database as it is at one moment, while others write. */
 export async function backup(input: CommandInput): Promise<void> {
   const from = sqliteFile(input);
   const to = fileArgument(input);

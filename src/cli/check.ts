@@ -6,8 +6,8 @@ import { openDatabase } from './open-database.ts';
 import { sqliteFile } from './sqlite-file.ts';
 
 /**
- * `inlet check [FILE]`: reads all of the SQLite database, or of a backup; throws with what is damaged. Tells which EUIs and
- * core ids several devices have, of a PostgreSQL database nothing else.
+ * `inlet check [FILE]`: reads all of the SQLite database, or of a backup; throws with its damage. Also prints EUIs and
+ * core ids that several devices share; for PostgreSQL that is all.
  */
 export async function check(input: CommandInput): Promise<void> {
   const [file] = input.args;

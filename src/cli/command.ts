@@ -1,16 +1,13 @@
 import type { Config } from '../config.ts';
 
-/**
- * What a command is given: the settings of the server (a wrong one throws when it is asked), and the words behind its
- * name.
- */
+/** Input of a command: the server's settings (reading a wrong one throws), and its arguments. */
 export interface CommandInput {
   readonly config: Config;
   env: NodeJS.ProcessEnv;
   args: string[];
 }
 
-/** One of the words behind `inlet`; rejects with what is to be told. */
+/** A command of `inlet`; rejects with the message to print. */
 export interface Command {
   run: (input: CommandInput) => Promise<void>;
   usage: string;

@@ -1,7 +1,7 @@
 import { readRangeTime } from '../domain/times/range-time.ts';
 import type { Remote } from './remote.ts';
 
-/** What is to be exported, as the options say it. */
+/** Options of an export. */
 interface ExportWish {
   device?: string | undefined;
   product?: string | undefined;
@@ -13,7 +13,7 @@ interface ExportWish {
   format: 'csv' | 'ndjson';
 }
 
-/** What there is already: all of the devices up to the cursor, and of the next one what is before `upTo` of a field. */
+/** End of what is exported: all devices up to the cursor, and of the next one all before `upTo` of a field. */
 export interface ExportPlace {
   after: string | null;
   device: string | null;
@@ -27,9 +27,9 @@ export interface Part {
   query: string;
   format: 'csv' | 'ndjson';
   values: number;
-  /** Where the export stands behind it. */
+  /** End of the export after this part. */
   place: ExportPlace;
-  /** Of everything, 0 to 1, by devices. */
+  /** Exported share of the devices, 0 to 1. */
   progress: number;
 }
 
@@ -59,7 +59,7 @@ const STATISTICS = `query ($id: ID!, $from: DateTime!, $to: DateTime!, $fields: 
 }`;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The parts that are not there yet, in the order of the file: devices as they were created, fields, time. */
+/** The remaining parts in the order of the file: devices as they were created, fields, time. */
 export async function* exportedParts(
   remote: Remote,
   wish: ExportWish,
@@ -76,7 +76,7 @@ export async function* exportedParts(
   for await (const { device, cursor, before, count } of devicesOf(remote, wish, begun.after)) {
     const all = await partsOf(remote, device, { from, to, layout, fields });
     const parts = device.id === begun.device ? behind(all, begun, device) : all;
-    // A file of a device that measured nothing has its columns all the same.
+    // Columns of a device without measurements.
     if (isFirst && parts.length === 0) parts.push({ from, to: from + 1, fields, values: 0 });
     for (let at = 0; at < parts.length; at += 1) {
       const { from: begin, to: end, fields: some, values } = parts[at]!;
@@ -104,7 +104,7 @@ interface Found {
   /** null: it is the only one. */
   cursor: string | null;
   before: string | null;
-  /** How many were to come when it began. */
+  /** Number of devices when the listing began. */
   count: number;
 }
 
@@ -146,7 +146,7 @@ interface Stretch {
   values: number;
 }
 
-/** Months with values, in the long layout field by field; what a month holds is guessed from the whole. */
+/** Months with values, in the long layout field by field; the values of a month are estimated from the whole. */
 async function partsOf(
   remote: Remote,
   { id, product }: Device,
@@ -177,7 +177,7 @@ async function partsOf(
   });
 }
 
-/** What is not there yet, also when older values have come since. */
+/** The parts not exported yet, also when older values have come since. */
 function behind(parts: readonly Stretch[], { field, upTo }: ExportPlace, { product }: Device): Stretch[] {
   const order = (name: string | null | undefined): number =>
     product.fields.findIndex(({ identifier }) => identifier === name);
@@ -185,7 +185,7 @@ function behind(parts: readonly Stretch[], { field, upTo }: ExportPlace, { produ
   return parts.filter(({ fields, to }) => order(fields?.[0]) > order(field) || (fields?.[0] === field && to > upTo));
 }
 
-/** The range cut where months begin in UTC. */
+/** Splits the range where months begin in UTC. */
 function monthsOf(from: number, to: number): [from: number, to: number][] {
   const months: [number, number][] = [];
   for (let begin = from; begin < to;) {

@@ -23,17 +23,17 @@ const OPTIONS = {
   layout: { type: 'string' },
 } as const;
 
-/** Where a file that is being written stands: so many bytes of it are whole parts. */
+/** State of an unfinished file: `bytes` of it are whole parts. */
 interface Written extends ExportPlace {
   bytes: number;
   values: number;
-  /** The end of the range, so that what is recorded meanwhile is in no part. */
+  /** End of the range, so that values recorded meanwhile are in no part. */
   to: number;
 }
 
 /**
- * `inlet export FILE`: measurements from a running server, part by part (a month of a device). What was cut off goes on
- * with the same command, behind the last whole part; the file is the same, byte for byte.
+ * `inlet export FILE`: writes measurements of a running server, part by part (a month of a device). The same command
+ * continues an interrupted export behind the last whole part; the file is the same, byte for byte.
  */
 export async function exportFile({ args, env }: CommandInput): Promise<void> {
   const { values: options, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
@@ -71,7 +71,7 @@ export async function exportFile({ args, env }: CommandInput): Promise<void> {
       progress.show(next.progress, place.values - begunAt);
     }
   } catch (error) {
-    // Nothing to go on with.
+    // Nothing to continue.
     if (place.bytes === 0) rmSync(part, { force: true });
     throw error;
   }
@@ -80,7 +80,7 @@ export async function exportFile({ args, env }: CommandInput): Promise<void> {
   console.log(`${path}: ${progress.end(place.values - begunAt)}, ${statSync(path).size.toLocaleString('en')} bytes`);
 }
 
-/** What is behind the last whole part was cut off in the middle. */
+/** Cuts off an unfinished part. */
 function cutBack(path: string, bytes: number): void {
   const file = openSync(path, 'a', 0o600);
   try {
@@ -102,7 +102,7 @@ async function append(
   const response = await remote.send(query, { headers: { 'Accept-Encoding': 'identity' } });
   const file = createWriteStream(path, { flags: 'a' });
   const steps: Transform[] = [];
-  // Only the first part of a file has the line that names its columns.
+  // Only the first part of a file names its columns.
   if (format === 'csv' && !isFirst) steps.push(withoutFirstLine());
   if (packed) steps.push(createGzip());
   await pipeline([Readable.fromWeb(response.body as never), ...steps, file]);

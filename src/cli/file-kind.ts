@@ -1,10 +1,10 @@
-/** What a file of measurements is, by its name: `.csv` or `.ndjson`, and `.gz` behind it when it is packed. */
+/** Format of a file of measurements: `.csv` or `.ndjson`, with `.gz` when it is packed. */
 interface FileKind {
   format: 'csv' | 'ndjson';
   packed: boolean;
 }
 
-/** `format` counts more than the name. Throws when neither says what it is. */
+/** Format by `format`, else by the name. Throws when neither says it. */
 export function fileKind(path: string, format: string | undefined): FileKind {
   const packed = /\.gz$/i.test(path);
   const named = /\.(csv|ndjson|jsonl)(?:\.gz)?$/i.exec(path)?.[1]?.toLowerCase();

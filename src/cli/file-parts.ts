@@ -2,29 +2,29 @@ import { CsvEnds } from '../domain/transfer/csv-ends.ts';
 import { CsvHead, type HeadOfCsv } from '../domain/transfer/csv-head.ts';
 import { lineEndsIn, RecordCutter } from '../domain/transfer/record-cutter.ts';
 
-/** Some records of a file that can be sent by themselves. */
+/** Records of a file that can be sent by themselves. */
 export interface FilePart {
-  /** With the header, if the format has one. */
+  /** Text with the header, if the format has one. */
   text: string;
   records: number;
-  /** In the file, from 1, of its first record; how many lines the header takes. */
+  /** Line of its first record in the file, from 1; number of lines of the header. */
   line: number;
   headerLines: number;
 }
 
 const MAX_RECORDS = 10_000;
 const MAX_CHARACTERS = 2_000_000;
-/** As much as the server takes for one record. */
+/** Maximum characters of a record, as in the server. */
 const MAX_RECORD = 262_144;
 
-/** The file cut where records end, behind the first `skipped`; blank lines count. */
+/** Splits the file between records, after the first `skipped`; blank lines count. */
 export async function* fileParts(
   pieces: AsyncIterable<string>,
   format: 'csv' | 'ndjson',
   skipped: number,
 ): AsyncGenerator<FilePart> {
   const head = new CsvHead();
-  /** Null until the headings of a CSV are there. */
+  /** Null until the header of a CSV is complete. */
   let cutter = format === 'csv' ? null : new RecordCutter(lineEndsIn);
   let [header, line, seen] = [format === 'csv' ? null : '', 1, 0] as [string | null, number, number];
   let said = '';
@@ -69,6 +69,6 @@ export async function* fileParts(
   }
   const rest: string = cutter === null ? begin(head.end()) : (cutter as RecordCutter).rest();
   if (rest !== '') take(`${rest}\n`);
-  // Whether a header alone is one is for the server to say.
+  // The server decides whether a header alone is a file.
   if (part.records > 0 || (seen === 0 && header)) yield whole();
 }

@@ -18,16 +18,16 @@ const OPTIONS = {
   charset: { type: 'string' },
 } as const;
 const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
-/** Refused lines that are shown one by one. */
+/** Maximum refused lines that are printed one by one. */
 const MAX_SHOWN = 20;
 
-/** How far the server has acknowledged, and what it said. */
+/** Records that the server has acknowledged, and their outcome. */
 interface Acknowledged {
   records: number;
   stored: number;
   refused: number;
   values: number;
-  /** Of a file from before they were counted: absent. */
+  /** Absent in files of earlier versions. */
   replaced?: number;
 }
 
@@ -40,8 +40,8 @@ interface Outcome {
 }
 
 /**
- * `inlet import FILE`: measurements into a running server, some thousand lines at a time. What was cut off goes on with
- * the same command behind what was acknowledged; sending something twice is harmless.
+ * `inlet import FILE`: sends measurements to a running server, some thousand lines at a time. The same command
+ * continues an interrupted import behind the last acknowledged line; sending a line twice is harmless.
  */
 export async function importFile({ args, env }: CommandInput): Promise<void> {
   const { values: options, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
@@ -95,7 +95,7 @@ async function* textOf(pieces: AsyncIterable<Buffer>, charset: string | undefine
   yield text.end();
 }
 
-/** In UTF-8; bytes that were none go out as they were, for the server to refuse their lines. */
+/** Text in UTF-8; bytes that were not valid go out unchanged, so that the server refuses their lines. */
 function bytesOf(text: string): Buffer | string {
   if (text.isWellFormed()) return text;
   const pieces = text.split(/(\p{Surrogate})/u);

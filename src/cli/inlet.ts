@@ -39,7 +39,7 @@ const COMMANDS: Record<string, Command> = {
 };
 
 async function main([name = '', ...args]: string[]): Promise<number> {
-  // Its own alone: "toString" is no command.
+  // Own names only: "toString" is no command.
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined || args.includes('--help')) {
     const isHelp = command !== undefined || name === '--help' || name === 'help';

@@ -5,10 +5,10 @@ import type { Database } from '../domain/ports/database.ts';
 import { mustExist } from './file-argument.ts';
 import { sqliteFile } from './sqlite-file.ts';
 
-/** A free turn: a command writes seldom, and SQLite itself makes it wait for the server. */
+/** Writes without turns: a command writes seldom, and SQLite makes it wait for the server. */
 const turns = { take: () => Promise.resolve(() => {}) };
 
-/** The catalogue beside a server that may be running on it. Throws StartError when it cannot be had. */
+/** Opens the catalogue, perhaps beside a running server. Throws StartError if it cannot be opened. */
 export async function openDatabase(config: Config): Promise<{ database: Database; close: () => Promise<void> }> {
   if (config.database.kind === 'sqlite') mustExist(sqliteFile({ config }));
   const opening =

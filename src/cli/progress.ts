@@ -1,7 +1,7 @@
 const EVERY_MS = 200;
 const WIDTH = 24;
 
-/** One line that shows on a terminal how far something is; elsewhere nothing. */
+/** Progress line on a terminal; prints nothing elsewhere. */
 export class Progress {
   readonly #terminal: NodeJS.WriteStream;
   readonly #what: string;
@@ -13,7 +13,7 @@ export class Progress {
     this.#terminal = terminal;
   }
 
-  /** `part`: of all, 0 to 1. */
+  /** `part`: share of all, 0 to 1. */
   show(part: number, count: number): void {
     if (!this.#terminal.isTTY || performance.now() - this.#shownAt < EVERY_MS) return;
     this.#shownAt = performance.now();
@@ -23,7 +23,7 @@ export class Progress {
     this.#terminal.write(`\r[${bar}] ${percent} %  ${this.#counted(count)}\u001B[K`);
   }
 
-  /** Takes the line away; the number and speed as a text for the summary. */
+  /** Removes the line; returns number and speed for the summary. */
   end(count: number): string {
     if (this.#terminal.isTTY) this.#terminal.write('\r\u001B[K');
     return this.#counted(count);

@@ -2,24 +2,24 @@ import { readFileSync } from 'node:fs';
 import { withoutEndSlashes } from '../config.ts';
 import { mustExist } from './file-argument.ts';
 
-/** Tries of a request that the server could not take, and how long the pause between them grows. */
+/** Maximum tries of a failed request, and the growing pause between them. */
 const TRIES = 8;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 const LOCAL = 'http://localhost:8080';
 
-/** What the server refused for good: trying again would not help. */
+/** A final refusal by the server: another try would not help. */
 class Refused extends Error {}
 
-/** Options that every command over HTTP has. */
+/** Options of every command over HTTP. */
 export const REMOTE_OPTIONS = { url: { type: 'string' }, 'token-file': { type: 'string' } } as const;
 
-/** A running server, spoken to with a token that never stands on a command line. */
+/** A running server, called with a token that is never on a command line. */
 export class Remote {
   readonly #url: string;
   readonly #token: string;
 
-  /** `--url` or INLET_URL; `--token-file` or INLET_TOKEN. Throws with what is missing. */
+  /** Reads `--url` or INLET_URL, and `--token-file` or INLET_TOKEN. Throws with what is missing. */
   constructor(options: { url?: string | undefined; 'token-file'?: string | undefined }, env: NodeJS.ProcessEnv) {
     this.#url = withoutEndSlashes(options.url ?? env['INLET_URL'] ?? LOCAL);
     if (!/^https?:\/\//i.test(this.#url) || !URL.canParse(this.#url))
@@ -28,11 +28,11 @@ export class Remote {
     if (file !== undefined) mustExist(file);
     this.#token = (file === undefined ? (env['INLET_TOKEN'] ?? '') : readFileSync(file, 'utf8')).trim();
     if (this.#token === '') throw new Error('set INLET_TOKEN, or name a file that holds the token: --token-file FILE');
-    // What complains of it later would show it.
+    // Later errors about it would print it.
     if (!/^[\x21-\x7e]+$/.test(this.#token)) throw new Error('the token has a blank, a line break or the like in it');
   }
 
-  /** Throws Refused with what the server says. */
+  /** Sends a query and returns its data. Throws Refused with the server's errors. */
   async graphql<T>(query: string, variables: Record<string, unknown>): Promise<T> {
     return this.retried(async () => {
       const response = await this.send('/graphql', {
@@ -46,7 +46,7 @@ export class Remote {
     });
   }
 
-  /** The answer when it is 200. Throws Refused for what is the asker's fault; other errors may be tried again. */
+  /** The answer if it is 200. Throws Refused for the caller's mistakes; other errors may be tried again. */
   async send(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = { ...(init.headers as Record<string, string> | undefined), Authorization: `Token ${this.#token}` };
     const response = await fetch(`${this.#url}${path}`, { ...init, headers });
@@ -57,7 +57,7 @@ export class Remote {
     throw new Error(message);
   }
 
-  /** Again and again, with longer pauses, while the server is not there or overloaded; says so once. */
+  /** Repeats `work`, with longer pauses, while the server is away or overloaded; prints that once. */
   async retried<T>(work: () => Promise<T>): Promise<T> {
     for (let tried = 1; ; tried += 1) {
       try {
@@ -73,19 +73,19 @@ export class Remote {
   }
 }
 
-/** The sentence in a problem, or in the errors of GraphQL. */
+/** The sentence of a problem, or of GraphQL errors. */
 function detailOf(text: string): string {
   try {
     const { detail, errors } = JSON.parse(text) as { detail?: unknown; errors?: { message: string }[] };
     if (typeof detail === 'string') return detail;
     if (errors !== undefined) return errors.map(({ message }) => message).join(' ');
   } catch {
-    // A proxy answered.
+    // The answer of a proxy.
   }
   return text.slice(0, 200);
 }
 
-/** What `fetch` says of itself is "fetch failed"; its cause says why. */
+/** Message of an error with its cause; that of `fetch` is only "fetch failed". */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message;

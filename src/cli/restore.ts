@@ -7,8 +7,8 @@ import { fileArgument, mustExist } from './file-argument.ts';
 import { sqliteFile } from './sqlite-file.ts';
 
 /**
- * `inlet restore FILE`: a checked copy of the backup takes the place of the database in one move; what was there, damaged or
- * not, is kept beside it as `.before-restore`. Refused while a server runs on it.
+ * `inlet restore FILE`: puts a checked copy of the backup in place of the database in one move; the old database,
+ * damaged or not, is kept as `.before-restore`. Refused while a server runs on it.
  */
 export async function restore(input: CommandInput): Promise<void> {
   const from = fileArgument(input);
@@ -18,10 +18,10 @@ export async function restore(input: CommandInput): Promise<void> {
   if (damage.length > 0) throw new Error(`${from} is damaged: ${damage.join('; ')}`);
   const isNew = !existsSync(named);
   const guard = new SqliteGuard(named, () => {});
-  // A link leads to the disk that it is for.
+  // A link may lead to another disk.
   const to = realpathSync(named);
   const [kept, fresh] = [`${to}.before-restore`, `${to}.restoring`];
-  // What one that was cut off has left may be restored, too.
+  // The file of an interrupted restore may be restored, too.
   const isTheSame = realpathSync(from) === fresh;
   try {
     await copySqlite(from, fresh, true);
@@ -38,7 +38,7 @@ export async function restore(input: CommandInput): Promise<void> {
   console.log(`${to}: restored from ${from}${isNew ? '' : `; what was there is in ${kept}`}`);
 }
 
-/** In one file, if it can be read; else as it is, with its log. */
+/** Keeps the database in one file if it can be read, else as it is, with its log. */
 async function keep(path: string, kept: string): Promise<void> {
   for (const end of ['-wal', '-shm']) rmSync(`${kept}${end}`, { force: true });
   try {
@@ -49,7 +49,7 @@ async function keep(path: string, kept: string): Promise<void> {
   }
 }
 
-/** Made by root, they would be shut to the server that runs as somebody else. */
+/** Gives files made by root to the owner of the database, so that the server can open them. */
 function giveToOwner(paths: string[], like: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(like);

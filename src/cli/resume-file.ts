@@ -1,17 +1,17 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Where something that takes long stands, in a file beside it: whoever is ended goes on from there. */
+/** Position of long work, in a file beside it, so that an interrupted command can continue. */
 export class ResumeFile<Place> {
   readonly #path: string;
   readonly #of: string;
 
-  /** `of`: what the place belongs to; a place of something else is an error. */
+  /** `of`: work that the position belongs to; the position of other work is an error. */
   constructor(path: string, of: unknown) {
     this.#path = path;
     this.#of = JSON.stringify(of);
   }
 
-  /** null: it begins. Throws when the file is of something else. */
+  /** The position; null at the beginning. Throws when the file belongs to other work. */
   read(): Place | null {
     if (!existsSync(this.#path)) return null;
     const { of, place } = this.#parsed();
@@ -27,7 +27,7 @@ export class ResumeFile<Place> {
     }
   }
 
-  /** Whole or not at all. */
+  /** Writes the position atomically. */
   write(place: Place): void {
     writeFileSync(`${this.#path}.new`, JSON.stringify({ of: this.#of, place }), { mode: 0o600 });
     renameSync(`${this.#path}.new`, this.#path);

@@ -1,6 +1,6 @@
 import type { CommandInput } from './command.ts';
 
-/** The SQLite file that DATABASE_URL names; throws, saying what to use instead, when it names something else. */
+/** The SQLite file in DATABASE_URL; throws, with what to use instead, for any other database. */
 export function sqliteFile({ config }: Pick<CommandInput, 'config'>): string {
   const { database } = config;
   if (database.kind === 'postgres')

@@ -5,25 +5,25 @@ import { pause } from '../scheduling/pause.ts';
 
 const NAME = 'changes';
 const LOOK_EVERY_MS = 1_000;
-/** By then every node that reaches the database has looked. */
+/** Time after which every node that reaches the database has looked. */
 const SEEN_MS = 1_200;
 
 interface ChangeMarkDeps {
   database: Database;
-  /** Some node, perhaps this one, has changed something: nobody says what. */
+  /** Called after a change of some node, perhaps this one; it does not say which. */
   onMoved: () => void;
-  /** The database did not answer; it is asked again. */
+  /** Called when the database did not answer; it is asked again. */
   onError: (error: unknown) => void;
 }
 
 /**
- * The second way in which nodes on one database learn of changes, for those that Redis does not carry: a row that each
- * looks at once a second, and that is another one after every move.
+ * Second way for nodes on one database to learn of changes, without Redis: a row that each node reads once a second and
+ * that every move changes.
  */
 export class ChangeMark {
   readonly #deps: ChangeMarkDeps;
   #seen: string | null = null;
-  /** A move that the database did not take is made up for at the next look. */
+  /** A failed move, repeated at the next look. */
   #owed = false;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
@@ -32,13 +32,13 @@ export class ChangeMark {
     this.#deps = deps;
   }
 
-  /** Looks for the first time, before anything is cached. */
+  /** Reads the mark before anything is cached. */
   async start(): Promise<void> {
     this.#seen = await this.#read();
     this.#lookLater();
   }
 
-  /** Call after the commit; resolves when the other nodes have looked. Never rejects. */
+  /** Changes the mark; call it after the commit. Resolves when the other nodes have looked. Never rejects. */
   async move(): Promise<void> {
     await this.#write();
     await pause(SEEN_MS);

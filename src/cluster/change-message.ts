@@ -1,13 +1,13 @@
 import type { Change } from '../domain/ports/cluster.ts';
 
-/** What a node tells the others of its changes; `id`: by which they acknowledge it. */
+/** Message of a node with its changes, acknowledged by its `id`. */
 export interface ChangeMessage {
   id: string;
   from: string;
   changes: Change[];
 }
 
-/** A message as it came from Redis, where others may write too; null: it is none of ours. */
+/** Reads a message from Redis, where others may write too; null: it is not valid. */
 export function readChangeMessage(text: string): ChangeMessage | null {
   let message: unknown;
   try {
@@ -29,7 +29,7 @@ function isChange(value: unknown): value is Change {
     case 'product':
       return isText(id);
     case 'devices':
-      // Nodes of earlier versions name no workspace.
+      // Earlier versions name no workspace.
       if (workspaceId !== undefined && !isText(workspaceId)) return false;
       return isText(productId) && Array.isArray(ids) && ids.every(isText);
     default:

@@ -1,6 +1,6 @@
 import type { Change, Cluster } from '../domain/ports/cluster.ts';
 
-/** One node: everybody who listens is in this process, and there is nobody else to tell. */
+/** A single node: all listeners are in this process. */
 export class LocalCluster implements Cluster {
   readonly shared = false;
   readonly connected = true;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 const EVERY_MS = 60_000;
 
-/** Warns of each thing at most once a minute, with how often it happened since: an outage is no flood. */
+/** Logs each warning at most once a minute, with the number of times since. */
 export class OnceAMinute {
   readonly #log: Logger;
   readonly #said = new Map<string, { at: number; since: number }>();
@@ -11,7 +11,7 @@ export class OnceAMinute {
     this.#log = log;
   }
 
-  /** `message` is one of a few fixed texts. */
+  /** `message`: one of a few fixed texts. */
   say(message: string, error: unknown): void {
     const said = this.#said.get(message) ?? { at: -Infinity, since: 0 };
     this.#said.set(message, said);

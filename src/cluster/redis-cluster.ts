@@ -11,7 +11,7 @@ const ACKNOWLEDGE_MS = 2_000;
 const PUBLISH_MS = 1_000;
 const BLIND_EVERY_MS = 500;
 const SAY_AGAIN_MS = 1_000;
-/** Of a message. What is longer is read by nobody: everything is forgotten, which takes less time than a list of so many. */
+/** Maximum message length; for a longer one all caches are cleared, which is faster than reading it. */
 const MAX_CHARACTERS = 1_000_000;
 
 const EVERYTHING: Change[] = [{ kind: 'everything' }];
@@ -20,20 +20,20 @@ type Channel = 'recorded' | 'called';
 
 interface RedisClusterOptions {
   url: string;
-  /** Keeps servers on different databases apart on one Redis. */
+  /** Separates servers on different databases that share one Redis. */
   prefix: string;
-  /** What all nodes share; null: there are no others, as on SQLite. */
+  /** Database of all nodes; null: there is one node only, as on SQLite. */
   database: Database | null;
-  /** How many nodes the database knows; left out: nobody knows. Never rejects. */
+  /** Number of nodes that the database knows; left out: unknown. Never rejects. */
   nodes?: (() => Promise<number>) | undefined;
   log: Logger;
 }
 
 /**
- * Equal nodes around one Redis. A change is acknowledged by every node that heard it before `changed` resolves; one that
- * could not be told so is told by the database, and `changed` resolves when the others have looked there. While this node
- * cannot hear (Redis away or silent) it may miss changes, so it forgets its caches every half second until it hears
- * again; what else it could not say it makes up for by telling the others that they missed something.
+ * Equal nodes around one Redis. `changed` resolves when every node that heard the change has acknowledged it; if some
+ * may not have heard, the change mark in the database tells them first. While this node cannot hear (Redis away or
+ * silent), it clears its caches every half second; for what it could not say meanwhile it later tells the others that
+ * they missed something.
  */
 export class RedisCluster implements Cluster {
   readonly shared = true;
@@ -64,7 +64,7 @@ export class RedisCluster implements Cluster {
     this.#mark = database && new ChangeMark({ database, onMoved: () => this.#forget(), onError });
     this.#sayingAgain = setInterval(() => this.#makeUp(), SAY_AGAIN_MS);
     this.#sayingAgain.unref();
-    // After a failover connections to the former one may last: what is published there reaches nobody who has moved.
+    // After a failover old connections may last; messages published there reach no node that has moved.
     const renew = (): void => {
       this.commands.renew();
       this.#hearing.renew();
@@ -106,7 +106,7 @@ export class RedisCluster implements Cluster {
   }
 
   async changed(changes: Change[]): Promise<void> {
-    // This node first: it must be right even when Redis is away.
+    // This node first, as it must be right even while Redis is away.
     for (const listener of this.#changed) listener(changes);
     try {
       await this.#tell(changes);
@@ -160,11 +160,11 @@ export class RedisCluster implements Cluster {
           this.#unsaid = true;
           throw error;
         });
-      // Counted after the commit: who comes later has read what was changed.
+      // Counted after the commit: a node that comes later reads what was changed.
       const [nodes, known] = await Promise.all([publishing, this.#nodes()]);
-      // One that has lost Redis forgets its caches every half second: until then it knows what is no more.
+      // A node without Redis clears its caches only every half second; until then it may be outdated.
       if (nodes < known) throw new Error('some node does not hear what Redis says');
-      // Acknowledgements may have come before the count; both meet at zero.
+      // Acknowledgements may come before the count; both meet at zero.
       this.#acknowledged(id, -nodes);
       await acknowledgedInTime(heard);
     } finally {
@@ -183,11 +183,11 @@ export class RedisCluster implements Cluster {
     if (message === null) return this.#complaints.say('a message from Redis is none of ours', text.slice(0, 100));
     const { id, from, changes } = message;
     if (from !== this.#node) for (const listener of this.#changed) listener(changes);
-    // Without it the sender waits its time out, and says so.
+    // Without the acknowledgement the sender times out, and reports it.
     this.commands.run((client) => client.publish(`${this.#prefix}:ack:${from}`, id), PUBLISH_MS).catch(() => {});
   }
 
-  /** None of ours, or of another version: whatever it says. */
+  /** Treats a message of unknown content as missed changes. */
   #tooLong(text: string): void {
     this.#complaints.say('a message from Redis is too long', `${text.length} characters`);
     this.#miss();
@@ -200,7 +200,7 @@ export class RedisCluster implements Cluster {
     if (waiting.missing === 0) waiting.done();
   }
 
-  /** The others forget their caches and tell their subscribers. */
+  /** Makes other nodes clear their caches and tell their subscribers. */
   #makeUp(): void {
     if (!this.#unsaid || !this.commands.up) return;
     this.#unsaid = false;

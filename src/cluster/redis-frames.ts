@@ -4,7 +4,7 @@ import { pause } from '../scheduling/pause.ts';
 import { OnceAMinute } from './once-a-minute.ts';
 import type { RedisLink } from './redis-link.ts';
 
-/** The frame becomes this call's, or gives what stands there. */
+/** Claims the frame for this call, or returns its earlier claim. */
 const CLAIM = `
 local known = redis.call('GET', KEYS[1])
 if known then return known end
@@ -12,13 +12,13 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return false`;
 
 const ANSWER_MS = 250;
-/** A call takes no longer to be stored, unless its node has ended. */
+/** Maximum time to store a call; after it the node must have ended. */
 const UNDER_WAY_MS = 30_000;
 const LOOK_AGAIN_MS = 50;
 
 /**
- * Frames over all nodes, one trip each; a restart forgets none. While Redis is away, or has not answered within 250 ms,
- * each node knows its own.
+ * Frames of all nodes, with one round trip each; they survive a restart. While Redis is away, or does not answer within
+ * 250 ms, each node knows its own.
  */
 export class RedisFrames implements Frames {
   readonly #redis: RedisLink;
@@ -38,7 +38,7 @@ export class RedisFrames implements Frames {
     try {
       const storedBy = await this.#storedBy(frame, at, callId);
       if (storedBy === null) return this.#claimed(local, frame, at, callId);
-      // Known from now on without asking.
+      // Known locally from now on.
       local.settle(true);
       return { storedBy };
     } catch (error) {
@@ -51,7 +51,7 @@ export class RedisFrames implements Frames {
     this.#local.note(frame, at, callId);
   }
 
-  /** The call that has stored it; null: this one may. */
+  /** The call that has stored the frame; null: this call may store it. */
   async #storedBy(frame: string, at: number, callId: string): Promise<string | null> {
     const claim = { keys: [this.#key(frame)], arguments: [`claimed ${callId} ${at}`, String(UNDER_WAY_MS)] };
     for (;;) {
@@ -70,7 +70,7 @@ export class RedisFrames implements Frames {
       settle: (isStored) => {
         local.settle(isStored);
         const [text, PX] = [`stored ${callId} ${at}`, FRAME_WINDOW_MS];
-        // Away, it forgets by itself.
+        // If Redis is away, the key expires by itself.
         const kept = isStored
           ? this.#redis.run((client) => client.set(key, text, { PX }), ANSWER_MS)
           : this.#redis.run((client) => client.del(key), ANSWER_MS);

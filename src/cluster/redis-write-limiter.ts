@@ -4,7 +4,8 @@ import { OnceAMinute } from './once-a-minute.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /**
- * A key holds the interval that it was set with: once the limit has changed, it is not its end that counts, but how long ago it was set.
+ * Reserves keys that hold their interval: after a change of the limit the time since a key was set counts, not its
+ * expiry.
  */
 const RESERVE = `
 local interval = tonumber(ARGV[1])
@@ -21,8 +22,8 @@ return allowed`;
 const ANSWER_MS = 250;
 
 /**
- * The write limit over all nodes: one trip for a request. While Redis is away, or has not answered within 250 ms, each
- * node limits for itself.
+ * The write limit over all nodes, with one round trip per request. While Redis is away, or does not answer within 250
+ * ms, each node limits for itself.
  */
 export class RedisWriteLimiter implements WriteLimiter {
   readonly #redis: RedisLink;
@@ -38,7 +39,7 @@ export class RedisWriteLimiter implements WriteLimiter {
 
   async reserve(deviceKey: number, fieldKeys: number[], intervalMs: number): Promise<boolean[]> {
     if (fieldKeys.length === 0) return [];
-    // One request has waited in vain already: the others do not.
+    // Does not wait if another request has already waited in vain.
     if (!this.#redis.up) return this.#local.reserve(deviceKey, fieldKeys, intervalMs);
     const keys = this.#keys(deviceKey, fieldKeys);
     const interval = [String(Math.max(1, Math.ceil(intervalMs)))];
@@ -58,7 +59,7 @@ export class RedisWriteLimiter implements WriteLimiter {
     if (fieldKeys.length === 0) return;
     this.#local.giveBack(deviceKey, fieldKeys);
     const keys = this.#keys(deviceKey, fieldKeys);
-    // Kept for a moment too long when Redis is away: the sender's next try comes later anyway.
+    // If Redis is away, the key stays a moment too long; the sender's next try comes later anyway.
     this.#redis.run((client) => client.del(keys), ANSWER_MS).catch(() => {});
   }
 

@@ -4,30 +4,30 @@ import { CATALOGUE } from './postgres-dialect.ts';
 const LOOK_EVERY_MS = 500;
 
 interface SettleDeps {
-  /** One statement outside of any transaction; rejects when the database is away. */
+  /** Runs one statement outside of any transaction; rejects when the database is away. */
   ask: (statement: string) => Promise<unknown[]>;
-  /** Every node forgets what it has cached. */
+  /** Makes every node forget what it has cached. */
   forget: () => Promise<void>;
 }
 
 /**
- * Commits whose answer was lost: they may hold already, hold later, or never. Nothing of them was told to any cache, so
- * all of these are forgotten again and again until the backends that were asked to commit have ended, which they are told
- * to: from then on what the database shows is how it stays.
+ * Commits whose answer was lost: they may hold already, hold later, or never. Caches were not told of them, so all are
+ * cleared again and again until the backends that were asked to commit have ended, which this makes them do; from then
+ * on the database cannot change by them.
  */
 export class CommitsInDoubt {
-  /** Of the backends; there are no more than connections. */
+  /** Process ids of the backends; at most one per connection. */
   readonly #backends = new Set<number>();
   #deps: SettleDeps | null = null;
   #settling: Promise<void> | null = null;
   #stopped = false;
 
-  /** Before that nothing is cached. */
+  /** Starts settling; before that nothing is cached. */
   start(deps: SettleDeps): void {
     this.#deps = deps;
   }
 
-  /** Its backend was asked to commit, and did not say what became of that. */
+  /** Notes a backend that was asked to commit and did not answer. */
   note(backend: number): void {
     if (this.#deps === null || this.#stopped) return;
     this.#backends.add(backend);
@@ -37,12 +37,12 @@ export class CommitsInDoubt {
   #begin(deps: SettleDeps): void {
     this.#settling ??= this.#settle(deps).finally(() => {
       this.#settling = null;
-      // One that was told of just when the last round had ended.
+      // Noted just after the last round ended.
       if (this.#backends.size > 0 && !this.#stopped) this.#begin(deps);
     });
   }
 
-  /** Nodes that go on hear once more what this one does not know. */
+  /** Lets the last round end, so that other nodes clear their caches once more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#settling;
@@ -60,7 +60,7 @@ export class CommitsInDoubt {
   }
 }
 
-/** null: there was none. It may throw at once as well: while another server has the database. */
+/** Answer of `ask`; null: it failed, or threw at once because another server has the database. */
 async function answerTo(ask: () => Promise<unknown[]>): Promise<unknown[] | null> {
   try {
     return await ask();
@@ -69,7 +69,7 @@ async function answerTo(ask: () => Promise<unknown[]>): Promise<unknown[] | null
   }
 }
 
-/** Ends those that are still there, and gives a row for each. */
+/** Ends the backends that are still there, with a row for each. */
 function endingOf(backends: readonly number[]): string {
   return (
     `select pg_terminate_backend(pid) from pg_stat_activity where pid in (${backends.join(', ')}) ` +

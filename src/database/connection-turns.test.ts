@@ -16,7 +16,7 @@ test('look-ups of one operation do not keep the event loop, nor somebody else wh
   const read: string[] = [];
   const lookUp = async (name: string): Promise<void> => {
     await turns.read(() => read.push(name));
-    // What is made of the rows.
+    // Work on the rows.
     compute(2);
   };
   let [heard, longest] = [0, 0];

@@ -2,32 +2,32 @@ import { RoundRobinQueue } from '../scheduling/round-robin-queue.ts';
 import { nextTurn } from '../scheduling/yield-to-event-loop.ts';
 import { currentCaller } from '../scheduling/current-caller.ts';
 
-/** How long a look-up or a transaction waits before it is refused. */
+/** Maximum wait of a look-up or a transaction before it is refused. */
 const WAIT_MS = 8_000;
-/** Look-ups, and what is made of their rows, have no more of a turn of the event loop. */
+/** Maximum time of look-ups, and work on their rows, per turn of the event loop. */
 const TURN_MS = 5;
 
 /**
- * Whose turn it is on a connection that answers at once. A transaction has it alone. Look-ups run right away while the turn
- * of the event loop has time for them; the others stand in a line, in which tenants take turns. A transaction waits for no
- * more of them than fit into one turn.
+ * Queue of a connection that answers at once. A transaction has it alone. Look-ups run right away while the turn of the
+ * event loop has time for them; others are queued, and tenants take turns. A transaction waits for the look-ups of one
+ * turn at most.
  */
 export class ConnectionTurns {
   readonly #lookUps = new RoundRobinQueue<() => void>();
   readonly #transactions: (() => void)[] = [];
-  /** By a transaction, or by look-ups whose rows are not used yet. */
+  /** Taken by a transaction, or by look-ups whose rows are still in use. */
   #isTaken = false;
-  /** When the first look-up came in this turn of the event loop; null: there was none. */
+  /** When the first look-up came in this turn of the event loop; null: none has. */
   #since: number | null = null;
 
-  /** What `lookUp` gives or throws; it must not wait. */
+  /** Runs `lookUp`, which must be synchronous, in its turn. */
   async read<T>(lookUp: () => T): Promise<T> {
     if (this.#isTaken || this.#isOver()) return this.#inLine(lookUp);
     this.#isTaken = true;
     try {
       return lookUp();
     } finally {
-      // Many that come together would all read before anything is made of their rows.
+      // Many at once would all read before any of their rows is used.
       void rowsAreUsed().then(() => this.#goOn());
     }
   }
@@ -52,7 +52,7 @@ export class ConnectionTurns {
     });
   }
 
-  /** Resolves when a transaction may begin: the connection is its own until `end`. */
+  /** Resolves when a transaction may begin; it has the connection until `end`. */
   async begin(): Promise<void> {
     if (!this.#isTaken) {
       this.#isTaken = true;
@@ -86,7 +86,7 @@ export class ConnectionTurns {
       if (this.#transactions.length > 0) break;
     }
     const transaction = this.#transactions.shift();
-    // Handed over without ever being free, so that nobody slips in between.
+    // Handed over while taken, so that nothing slips in between.
     if (transaction !== undefined) transaction();
     else this.#isTaken = false;
   }
@@ -99,7 +99,7 @@ export class ConnectionTurns {
   }
 }
 
-/** When who waited for a look-up has gone on as far as it comes: what is made of rows takes longer than reading them. */
+/** Resolves when the caller of a look-up has used its rows, which takes longer than reading them. */
 function rowsAreUsed(): Promise<void> {
   return new Promise((resolve) => {
     queueMicrotask(() => process.nextTick(resolve));

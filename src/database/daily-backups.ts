@@ -7,23 +7,23 @@ import { makeFolder } from './make-folder.ts';
 
 const LOOK_EVERY_MS = 60_000;
 const NAME = /^inlet-\d{4}-\d\d-\d\d\.db$/;
-/** What is there of a copy until it is whole. */
+/** Files of an unfinished copy. */
 const UNFINISHED = /^inlet-\d{4}-\d\d-\d\d\.db\.making(\.part)?$/;
 
 interface DailyBackupsOptions {
-  /** The SQLite file that the server has open. */
+  /** SQLite file that the server has open. */
   path: string;
   folder: string;
-  /** How many of our copies stay; other files in the folder are left alone. */
+  /** Number of copies to keep; other files in the folder are left alone. */
   keep: number;
   now: () => number;
-  /** Told when a copy was made, or could not be. */
+  /** Called when a copy was made, or failed. */
   tell: (file: string, failure: string | null) => void;
 }
 
 /**
- * One copy for each day (UTC) on which the server runs, `inlet-YYYY-MM-DD.db`, made by `inlet backup` in a process of its
- * own, so that nobody waits for it.
+ * Makes a copy for each day (UTC) on which the server runs, `inlet-YYYY-MM-DD.db`, with `inlet backup` in a process of
+ * its own.
  */
 export class DailyBackups {
   readonly #options: DailyBackupsOptions;
@@ -55,7 +55,7 @@ export class DailyBackups {
 
   #backup(file: string): void {
     const { folder, path, tell } = this.#options;
-    // Whoever is stopped amid it leaves a name without a copy: that must be none of ours.
+    // A stopped copy must not leave a file with the name of a whole one.
     const making = `${file}.making`;
     for (const name of readdirSync(folder)) if (UNFINISHED.test(name)) rmSync(join(folder, name), { force: true });
     const child = spawn(process.execPath, [programFile('cli/inlet'), 'backup', making], {
@@ -64,7 +64,7 @@ export class DailyBackups {
     });
     this.#running = child;
     let said = '';
-    // Where the machine has no file left for it, it has none, and ends with an error.
+    // Out of file descriptors, the child has no stream and ends with an error.
     const stderr = child.stderr as Readable | undefined;
     stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(0, 1_000)));
     const ended = (failure: string | null): void => {
@@ -75,7 +75,7 @@ export class DailyBackups {
     child.once('exit', (code) => ended(code === 0 ? null : said.trim() || `ended with ${code}`));
   }
 
-  /** What keeps it from that; null: nothing. */
+  /** Gives the copy its name; returns what failed, or null. */
   #keep(making: string, file: string): string | null {
     try {
       renameSync(making, file);

@@ -1,15 +1,15 @@
 import type { AppError } from '../errors.ts';
 
-/** Sees to it that this server may go on with its database: that it is alone with it, or among nodes that talk. */
+/** Ensures that this server may use its database: alone, or among nodes that talk to each other. */
 export interface DatabaseGuard {
-  /** What to tell callers while nothing may be read or acknowledged (UNAVAILABLE); null: all is well. */
+  /** Error for callers while nothing may be read or acknowledged (UNAVAILABLE); null: all is well. */
   readonly refusal: AppError | null;
   stop(): Promise<void>;
 }
 
 /**
- * The same object, each of whose methods rejects with the guard's refusal while there is one; `stop` always works. Every
- * method must return a promise.
+ * Wraps an object so that each method but `stop` rejects with the guard's refusal while there is one. Every method must
+ * return a promise.
  */
 export function guarded<Target extends object>(target: Target, guard: DatabaseGuard): Target {
   const methods = new Map<PropertyKey, unknown>();
@@ -29,7 +29,7 @@ export function guarded<Target extends object>(target: Target, guard: DatabaseGu
   });
 }
 
-/** Whoever does not wait for it would end the process with it. */
+/** Avoids an unhandled rejection if the promise is ignored. */
 function refused(refusal: AppError): Promise<never> {
   const rejected = Promise.reject<never>(refusal);
   rejected.catch(() => {});

@@ -16,7 +16,7 @@ const common = {
   entities: ENTITIES,
   extensions: [Migrator],
   migrations: { migrationsList: MIGRATIONS, snapshot: false, silent: true, tableName: 'migration' },
-  /** The store's own tables are no entities, nor what SQLite keeps. */
+  /** Tables of the store and of SQLite are no entities. */
   schemaGenerator: {
     skipTables: [
       /^sqlite_stat/,
@@ -36,15 +36,12 @@ const common = {
   },
 };
 
-/** Connecting and a statement together stay below the 10 seconds in which every caller gets an answer. */
+/** Connecting and one statement together stay below the 10 seconds in which every caller gets an answer. */
 const PATIENCE: Patience = { connect: 4_000, statement: 5_000 };
-/** A migration may rewrite a table; the other nodes wait for it. */
+/** Maximum time of a migration, which may rewrite a table; the other nodes wait for it. */
 const MIGRATION_MS = 3_600_000;
 
-/**
- * Of a new file. A reading changes a page of its own, and the log takes that page whole: with SQLite's 4096 bytes the
- * record endpoint does a quarter less (0.40 against 0.51 of the bare route), and charts are 7 % quicker.
- */
+/** Page size of a new file. Small, because a changed reading writes its whole page to the log. */
 const PAGE_BYTES = 1024;
 
 /** Makes a missing file (mode 0600; SQLite gives its -wal and -shm the same) and its folder (0700). */
@@ -67,19 +64,19 @@ export async function openSqliteOrm(path: string): Promise<MikroORM> {
 
 function open(path: string): Sqlite.Database {
   const database = new Sqlite(path, { fileMustExist: true });
-  // The store's writer thread checkpoints: it would hold up the event loop here.
+  // The store's writer thread checkpoints; here it would block the event loop.
   for (const pragma of ['synchronous = FULL', 'busy_timeout = 5000', 'foreign_keys = ON', 'wal_autocheckpoint = 0'])
     database.pragma(pragma);
   return database;
 }
 
 /**
- * Connects to PostgreSQL and migrates under an advisory lock, so that nodes may start together. `inDoubt` is told of each
- * commit whose answer was lost.
+ * Connects to PostgreSQL and migrates under an advisory lock, so that nodes may start together. Calls `inDoubt` for
+ * each commit whose answer was lost.
  */
 export async function openPostgresOrm(url: string, inDoubt: InDoubt = () => {}): Promise<MikroORM> {
   const patience = { ...PATIENCE };
-  // The lock first: it tells within seconds whether the database answers.
+  // The lock first, as it shows within seconds whether the database answers.
   const release = await lockMigrations(url);
   try {
     patience.statement = MIGRATION_MS;
@@ -93,7 +90,7 @@ export async function openPostgresOrm(url: string, inDoubt: InDoubt = () => {}):
   }
 }
 
-/** Whoever gave a name in it that it lacks would be told that the server is broken. One in use goes on. */
+/** Refuses a new database whose encoding lacks characters, as names with them would fail. One in use goes on. */
 const UNFIT_ENCODING = `SELECT current_setting('server_encoding') AS encoding
   WHERE current_setting('server_encoding') NOT IN ('UTF8', 'SQL_ASCII') AND to_regclass('migration') IS NULL`;
 

@@ -6,11 +6,11 @@ import { runAs } from '../scheduling/current-caller.ts';
 import { AppError } from '../errors.ts';
 import type { DatabaseGuard } from './database-guard.ts';
 
-/** Behind nothing else that the server does of its own accord, for its turn to write as for a connection. */
+/** Caller of the heartbeat, so that it waits behind no other work of the server. */
 const HEARTBEAT: Caller = { tokenId: 'heartbeat', tenant: 'heartbeat' };
 
 /**
- * The catalogue over MikroORM: one fresh EntityManager for each unit of work, writers in turn; nothing while the guard
+ * The catalogue over MikroORM: a fresh EntityManager for each unit of work, writers in turn; refuses what the guard
  * refuses.
  */
 export class OrmDatabase implements Database {
@@ -42,7 +42,7 @@ export class OrmDatabase implements Database {
     const giveBack = await this.#turns.take(party);
     const end = this.time.begin();
     try {
-      // It may have been a long wait.
+      // The wait may have been long.
       this.#check();
       return await this.#orm.em.fork().transactional(work);
     } catch (error) {
@@ -53,7 +53,7 @@ export class OrmDatabase implements Database {
     }
   }
 
-  /** Resolves when the database has durably taken a write just now; rejects with what keeps it from that. */
+  /** Resolves when the database has durably taken a write; rejects with what prevents it. */
   async beat(now: number): Promise<void> {
     const statement = 'insert into heartbeat (id, at) values (1, ?) on conflict (id) do update set at = excluded.at';
     await runAs(HEARTBEAT, () => this.write((em) => em.execute(statement, [now]), HEARTBEAT));
@@ -64,7 +64,7 @@ export class OrmDatabase implements Database {
   }
 }
 
-/** Rows are added to what was found before: that it is not there any more says that somebody has deleted it meanwhile. */
+/** Error for rows whose parent was deleted after it was found. */
 function parentGone(cause: Error): AppError {
   return new AppError(
     'NOT_FOUND',

@@ -15,31 +15,30 @@ import { type PoolSettings, setDefaults } from './session-defaults.ts';
 import { TransactionDriver } from './transaction-driver.ts';
 import { watchPool } from './watch-pool.ts';
 
-/** How long the database may take, in milliseconds; read anew for each use. */
+/** Maximum times of the database in milliseconds, read anew for each use. */
 export interface Patience {
-  /** For a new connection; and for a free one of the pool, while none becomes free. */
+  /** Time for a new connection, or for the pool to free one. */
   connect: number;
-  /** For a statement, the way there and back included. */
+  /** Time for a statement, with both ways. */
   statement: number;
 }
 
-/** Is told the server's process that was asked to commit and did not say what became of that. */
+/** Called with the backend that was asked to commit and did not answer. */
 export type InDoubt = (backend: number) => void;
 
-/** How the server names these connections. */
+/** Name of these connections in the server. */
 export const CATALOGUE = 'inlet catalogue';
 const CONNECTIONS = 8;
-/** A row that somebody else has locked, and a transaction whose client fell silent, are let go by the server. */
+/** Time after which the server gives up a lock wait, and an idle transaction. */
 const LOCK_MS = 4_000;
 const IDLE_IN_TRANSACTION_MS = 5_000;
-/** What may have ended the connection, by SQLSTATE: a server that speaks another language has other words for ERROR and FATAL. */
+/** SQLSTATEs that may have ended the connection; the words ERROR and FATAL depend on the server's language. */
 const MAY_END = /^(?:08|25P0[34]|28|3D|53|57P|58|F0|XX)/;
 
 /**
- * The catalogue's connections to PostgreSQL, as MikroORM wants them. A connection on which anything but a statement's
- * own complaint went wrong (no answer in time, lost, terminated) is thrown away when it comes back; Kysely's own driver
- * never takes one back whose BEGIN or ROLLBACK failed. Every failure has an SQLSTATE as `code`: 08006 is whatever is about
- * the connection.
+ * Connections of the catalogue to PostgreSQL, for MikroORM. A connection that failed otherwise than by a statement's
+ * own error (no answer in time, lost, terminated) is thrown away when it comes back; Kysely's own driver loses one
+ * whose BEGIN or ROLLBACK failed. Every failure has an SQLSTATE as `code`: 08006 for connection failures.
  */
 export function postgresDialect(connectionString: string, patience: Patience, inDoubt: InDoubt): Dialect {
   return {
@@ -52,7 +51,7 @@ export function postgresDialect(connectionString: string, patience: Patience, in
 
 class PostgresPoolDriver extends TransactionDriver {
   readonly #pool: pg.Pool;
-  /** The pool's own line is one for all: one operation may ask 190 things at once. */
+  /** The pool has one queue for all callers; this one is fair. */
   readonly #slots: FairSemaphore;
   readonly #patience: Patience;
   readonly #inDoubt: InDoubt;
@@ -82,7 +81,7 @@ class PostgresPoolDriver extends TransactionDriver {
       return new PostgresConnection(await this.#pool.connect(), this.#patience, end);
     } catch (error) {
       end({ failed: true });
-      // Whatever it is, such as a socket's file that is gone, or a certificate that has expired.
+      // Any failure, such as a missing socket or an expired certificate.
       throw lost(error);
     }
   }
@@ -112,8 +111,7 @@ class PostgresPoolDriver extends TransactionDriver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // When it fails, even as a statement does that is cancelled, the transaction goes on: the release that follows throws
-    // the connection away, and the server rolls back.
+    // If it fails, the transaction is still open: release throws the connection away, and the server rolls back.
     await connection
       .executeQuery(CompiledQuery.raw('rollback'))
       .catch((error: unknown) => (connection as PostgresConnection).doom(error));
@@ -128,7 +126,7 @@ class PostgresConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient;
   readonly #patience: Patience;
   readonly #end: End;
-  /** What makes this connection unfit for others. */
+  /** Reason why this connection is unfit for others. */
   #doom: Error | null = null;
 
   constructor(client: pg.PoolClient, patience: Patience, end: End) {
@@ -137,7 +135,7 @@ class PostgresConnection implements DatabaseConnection {
     this.#end = end;
   }
 
-  /** The server's process, when it did not say what became of the last statement; else null. */
+  /** Process id of the backend if it did not answer the last statement; else null. */
   get backend(): number | null {
     return this.#doom === null ? null : (this.#client as unknown as { processID: number }).processID;
   }
@@ -154,7 +152,7 @@ class PostgresConnection implements DatabaseConnection {
     }
   }
 
-  /** Nobody gets it after this. */
+  /** Marks the connection as unfit for others. */
   doom(reason: unknown): void {
     this.#doom ??= reason instanceof Error ? reason : new Error(String(reason));
   }
@@ -170,12 +168,15 @@ class PostgresConnection implements DatabaseConnection {
   }
 }
 
-/** Something that the server said of the statement: the connection is as good as before. */
+/** Whether the error is about the statement only, so that the connection is still good. */
 function isComplaint(error: unknown): boolean {
   return isWordOfServer(error) && (error.severity === 'ERROR' || !MAY_END.test(error.code ?? 'XX'));
 }
 
-/** What the driver or the system says is about the connection, and so is what the server ends it with. */
+/**
+ * Whether the server reported the error; errors of the driver, the system and a closing server are about the
+ * connection.
+ */
 function isWordOfServer(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError && error.severity !== 'FATAL' && error.severity !== 'PANIC';
 }

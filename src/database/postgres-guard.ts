@@ -5,25 +5,24 @@ import { type AppError, noDatabase } from '../errors.ts';
 import type { DatabaseGuard } from './database-guard.ts';
 
 const LOCK = 738_193_003;
-/** With the place of a node. */
+/** Lock of a node's place. */
 const PLACE_LOCK = 738_193_004;
-/** A node for each: times that one gives by itself are so many milliseconds apart. */
+/** Number of places; each node gives times of its own, this many milliseconds apart. */
 const PLACES = 8;
 const LOOK_EVERY_MS = 2_000;
 const ANSWER_MS = 4_000;
-/** The node that is being replaced may need a moment to let go. */
+/** Maximum wait for a node that is being replaced. */
 const WAIT_MS = 3_000;
 
 /**
- * An advisory lock of a connection of its own, which dies with the process: shared among nodes that talk by Redis,
- * exclusive without. Lost connections are opened anew; if another server has taken the database by then, nothing more
- * is acknowledged until it is gone.
+ * Advisory lock of a connection of its own, which dies with the process: shared among nodes that talk by Redis,
+ * exclusive without. A lost connection is opened again; while another server has the database, nothing is acknowledged.
  */
 export class PostgresGuard implements DatabaseGuard {
   readonly #url: string;
   readonly #shared: boolean;
   readonly #tell: (message: string) => void;
-  /** How this node knows its own lost connections, which the database may think alive. */
+  /** Name by which this node ends its own lost connections, which the database may think alive. */
   readonly #name = `inlet guard ${randomUUID().slice(0, 8)}`;
   #client: pg.Client | null = null;
   #place: NodePlace = { at: 0, of: 1 };
@@ -50,12 +49,12 @@ export class PostgresGuard implements DatabaseGuard {
     return guard;
   }
 
-  /** This node's among those that share the database; with more than eight, some have the same. */
+  /** Place of this node among those that share the database; beyond eight nodes some share a place. */
   get place(): NodePlace {
     return this.#place;
   }
 
-  /** How many share the database by now, this one included; as it was a moment ago, if it does not answer. */
+  /** Number of nodes that share the database, this one included; the last known number if it does not answer. */
   async countNodes(): Promise<number> {
     if (this.#client !== null) await this.#count(this.#client).catch(() => {});
     return this.#nodes;
@@ -84,7 +83,7 @@ export class PostgresGuard implements DatabaseGuard {
       else if (await this.#lock()) this.#refusal = null;
       else this.#refusal ??= noDatabase(new Error(this.#shared ? SHARED_REFUSED : ALONE_REFUSED));
     } catch {
-      // The database is away, and everybody is told so; the lock is taken again when it is back.
+      // The database is away; the lock is taken again when it is back.
       await this.#drop();
     }
     if (this.#refusal === before) return;
@@ -131,20 +130,20 @@ export class PostgresGuard implements DatabaseGuard {
   async #drop(): Promise<void> {
     const client = this.#client;
     this.#client = null;
-    // A connection that is silent would be said goodbye to for minutes.
+    // Closing a silent connection would take minutes.
     await Promise.race([client?.end().catch(() => {}), new Promise((resolve) => setTimeout(resolve, 500).unref())]);
   }
 }
 
 /**
- * By default the server keeps the session of a host that is gone without a word for two hours: nobody might start in its
- * place, and it would count among the nodes. Afterwards, as poolers take no such options.
+ * Ends sessions of hosts that lost power within seconds: by default they would hold the lock for two hours. Set after
+ * connecting, as poolers take no such options.
  */
 const NOTICE_POWER_LOSS = `SELECT ${Object.entries({ idle: 10, interval: 5, count: 3 })
   .map(([name, value]) => `set_config('tcp_keepalives_${name}', '${value}', false)`)
   .join(', ')}`;
 
-/** Everybody who holds the lock on this database. */
+/** Counts the holders of the lock on this database. */
 const COUNT_NODES = `
   SELECT count(*)::int AS nodes FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = ${LOCK} AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
@@ -154,8 +153,8 @@ const ALONE_REFUSED =
 const SHARED_REFUSED = 'an Inlet without REDIS_URL is running on this database. Stop it, or give it the same REDIS_URL';
 
 /**
- * Goes with the connection. The place that it had before, if that is free: of nodes that all lost their connections each
- * gives times by its place until it notices.
+ * Takes a place until the connection ends; its earlier one if that is free, as nodes that lost their connections use
+ * theirs until they notice.
  */
 async function takePlace(client: pg.Client, { at }: NodePlace): Promise<NodePlace> {
   const places = `SELECT (${at} + n) % ${PLACES} AS place FROM generate_series(0, ${PLACES - 1}) AS n OFFSET 0`;

@@ -2,12 +2,12 @@ import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, statfsSy
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 
-/** Of what is copied: who writes beside it needs some room meanwhile. */
+/** Needed room as a factor of the copy, as others write meanwhile. */
 const ROOM = 1.1;
 
 /**
  * Copies a SQLite database as it is at one moment, while others write to it, into one compact file (mode 0600) that is
- * durable when this resolves. An existing file is replaced only if `replace`; what fails leaves no half copy. (Copying
+ * durable when this resolves. An existing file is replaced only if `replace`; a failure leaves no half copy. (Copying
  * the file itself loses what still stands in its `-wal`.)
  */
 export async function copySqlite(from: string, to: string, replace = false): Promise<void> {
@@ -33,18 +33,18 @@ export async function copySqlite(from: string, to: string, replace = false): Pro
   }
 }
 
-/** It would fill the disk to the last block before it failed, and a server on the same one could store nothing meanwhile. */
+/** Throws if the disk is too small, as the copy would fill it and stop a server that stores there. */
 function requireRoom(source: Sqlite.Database, folder: string): void {
   const number = (name: string): number => source.pragma(name, { simple: true }) as number;
   const needed = (number('page_count') - number('freelist_count')) * number('page_size') * ROOM;
   const { bavail, bsize, blocks } = statfsSync(folder);
-  // Without any: a file system that does not tell.
+  // 0 blocks: the file system does not tell.
   if (blocks === 0 || bavail * bsize >= needed) return;
   const [mb, free] = [needed, bavail * bsize].map((bytes) => Math.ceil(bytes / 1_048_576));
   throw new Error(`${folder} has too little room for a copy: ${mb} MB are needed, ${free} MB are free`);
 }
 
-/** What SQLite finds wrong with the file, at most ten sentences; none: it is whole, and an Inlet's. */
+/** Damage that SQLite finds in the file, at most ten sentences; none: it is a whole database of Inlet. */
 export function findDamage(path: string): string[] {
   let database: Sqlite.Database | undefined;
   try {
@@ -60,7 +60,7 @@ export function findDamage(path: string): string[] {
   }
 }
 
-/** What a statement selects of the file. */
+/** Rows that a statement selects of the file. */
 export function selectOf<Row>(path: string, statement: string): Row[] {
   const database = new Sqlite(path, { fileMustExist: true, readonly: true, timeout: 10_000 });
   try {
@@ -71,9 +71,9 @@ export function selectOf<Row>(path: string, statement: string): Row[] {
 }
 
 /**
- * Cursors of live values that were given since the backup would name places of other values, which would be passed over: all
- * of them have expired. By the clock, so that it is also beyond what was given since the last time; on a board that has none
- * beyond what any server makes between a backup and its return. (Positions have at most fifteen digits.)
+ * Expires all cursors of live values, as those given since the backup would name places of other values. Moves the
+ * horizon to the clock, which is beyond all that was given; without a clock beyond what any server makes between a
+ * backup and its return. (Positions have at most fifteen digits.)
  */
 export function goOnBeyondAll(path: string): void {
   const database = new Sqlite(path, { fileMustExist: true });

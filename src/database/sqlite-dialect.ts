@@ -14,9 +14,9 @@ import { ConnectionTurns } from './connection-turns.ts';
 import { TransactionDriver } from './transaction-driver.ts';
 
 /**
- * The catalogue's one connection to a SQLite file, as MikroORM wants it. Kysely's own driver never gives the connection
- * back when BEGIN or ROLLBACK fails (disk full, I/O error), and waits for it without end; this one does neither: a
- * connection that cannot roll back is closed and opened anew. Failures reject with the driver's error and its `code`.
+ * The catalogue's one connection to a SQLite file, for MikroORM. Kysely's own driver loses the connection when BEGIN or
+ * ROLLBACK fails (disk full, I/O error), and then waits without end; here a connection that cannot roll back is closed
+ * and opened anew. Failures reject with the driver's error and its `code`.
  */
 export function sqliteDialect(open: () => Sqlite.Database): Dialect {
   return {
@@ -27,7 +27,7 @@ export function sqliteDialect(open: () => Sqlite.Database): Dialect {
   };
 }
 
-/** Kysely would put a mutex without a time limit in front of the driver, which keeps its own line. */
+/** Avoids Kysely's mutex without a time limit; the driver has its own queue. */
 class ManyWaiters extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
@@ -45,7 +45,7 @@ class SqliteConnectionDriver extends TransactionDriver {
     this.#file = new OpenFile(open());
   }
 
-  /** Taken is the connection by a transaction alone: a look-up is over before anybody else is heard. */
+  /** Only a transaction takes the connection: look-ups are synchronous. */
   async acquireConnection(): Promise<SqliteConnection> {
     return new SqliteConnection(this.#file, this.#turns);
   }
@@ -85,22 +85,22 @@ class SqliteConnectionDriver extends TransactionDriver {
       this.#file.database = this.#open();
       before.close();
     } catch {
-      // The file cannot be opened now: the next statement fails with its reason, and the next rollback tries again.
+      // The file cannot be opened: the next statement fails with its reason, the next rollback tries again.
     }
   }
 }
 
-/** Together: the length of their texts. */
+/** Maximum text of all prepared statements. */
 const MAX_STATEMENTS_TEXT = 500_000;
 
 function newStatements(): LruMap<string, Sqlite.Statement<unknown[]>> {
   return new LruMap({ most: MAX_STATEMENTS_TEXT, sizeOf: ({ source }) => source.length });
 }
 
-/** The file with the statements that were made for it. */
+/** The file with its prepared statements. */
 class OpenFile {
   #database: Sqlite.Database;
-  /** Of the same text, most of the time of a look-up by key goes into making one. */
+  /** Kept by text, as preparing takes most of a look-up's time. */
   #statements = newStatements();
 
   constructor(database: Sqlite.Database) {
@@ -132,7 +132,7 @@ class OpenFile {
   }
 }
 
-/** The one connection as a unit of work has it. */
+/** The connection as one unit of work sees it. */
 class SqliteConnection implements DatabaseConnection {
   readonly #file: OpenFile;
   readonly #turns: ConnectionTurns;
@@ -154,7 +154,7 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    // Nobody else writes meanwhile: a transaction does not wait.
+    // The transaction has the connection alone.
     if (this.#isInTransaction) return this.#file.run<Row>(query);
     return this.#turns.read(() => this.#file.run<Row>(query));
   }

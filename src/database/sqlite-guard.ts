@@ -4,13 +4,13 @@ import { type AppError, noDatabase } from '../errors.ts';
 import type { DatabaseGuard } from './database-guard.ts';
 import { makeSqliteFile } from './open-orm.ts';
 
-/** A server that is being replaced may need a moment to let go. */
+/** Maximum wait for a server that is being replaced. */
 const WAIT_MS = 3_000;
 const LOOK_EVERY_MS = 500;
 
 /**
- * Holds a lock beside the SQLite file that dies with its process, and looks twice a second whether the file is still the
- * one that was opened: what is written to a file that was deleted or replaced is lost when the server ends.
+ * Holds a lock beside the SQLite file that dies with its process, and checks twice a second that the file is still the
+ * one that was opened: writes to a deleted or replaced file would be lost.
  */
 export class SqliteGuard implements DatabaseGuard {
   readonly #path: string;
@@ -49,7 +49,7 @@ export class SqliteGuard implements DatabaseGuard {
   }
 }
 
-/** SQLite's own lock on a file that nobody else opens: the system takes it from a process that ends, however it ends. */
+/** SQLite's own lock on a file of its own; the system releases it however the process ends. */
 function lock(path: string): Sqlite.Database {
   const file = `${path}.lock`;
   const held = new Sqlite(file, { timeout: WAIT_MS });
@@ -68,13 +68,13 @@ function lock(path: string): Sqlite.Database {
   }
 }
 
-/** Which file stands under this name. */
+/** Device and inode of the file with this name. */
 function identity(path: string): string {
   try {
     const { dev, ino } = statSync(path);
     return `${dev}:${ino}`;
   } catch {
-    // Gone, in a folder that may not be entered any more, on a disk that cannot be read: nobody else would catch it.
+    // Gone, in a closed folder, or on an unreadable disk: a timer's error has no other handler.
     return 'none';
   }
 }

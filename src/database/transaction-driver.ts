@@ -1,6 +1,6 @@
 import { CompiledQuery, type DatabaseConnection, type Driver } from 'kysely';
 
-/** What is the same for both databases: commit and savepoints (the migrator nests transactions). */
+/** Commit and savepoints, which are the same for both databases (the migrator nests transactions). */
 export abstract class TransactionDriver implements Driver {
   abstract acquireConnection(): Promise<DatabaseConnection>;
   abstract releaseConnection(connection: DatabaseConnection): Promise<void>;

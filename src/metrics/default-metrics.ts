@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, type Registry } from '@prometheus-io/client';
 
 /**
- * The client's default metrics that `promtool check metrics` refuses: gauges called `_total` (sums of those without it),
- * and names that say their type.
+ * Default metrics of the client that `promtool check metrics` refuses: gauges called `_total` (sums of those without
+ * it), and names that say their type.
  */
 const MISNAMED = [
   'nodejs_active_handles_total',
@@ -13,7 +13,7 @@ const MISNAMED = [
   'nodejs_eventloop_utilization_histogram',
 ];
 
-/** What every Node.js process tells of itself, by names that Prometheus' rules allow. */
+/** Adds the metrics that every Node.js process reports, by names that Prometheus allows. */
 export function addDefaultMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);

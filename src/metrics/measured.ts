@@ -1,7 +1,7 @@
 import type { DecoderEngine } from '../domain/decoders/decoder-engine.ts';
 import type { Metrics } from './metrics.ts';
 
-/** The same engine, whose runs are counted by outcome. */
+/** Wraps an engine to count its runs by outcome. */
 export function measuredEngine(engine: DecoderEngine, metrics: Metrics): DecoderEngine {
   return {
     check: (source, workspaceId, tokenId) => engine.check(source, workspaceId, tokenId),

@@ -4,7 +4,7 @@ import { addDefaultMetrics } from './default-metrics.ts';
 const SIZES = [1, 10, 100, 1_000, 10_000, 100_000];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What this node counts, as Prometheus reads it; names begin with `inlet_`, times are seconds. */
+/** Metrics of this node, as Prometheus reads it; names begin with `inlet_`, times are in seconds. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests = new Histogram({
@@ -43,7 +43,7 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  /** Routes and statuses are few, and all named by us. */
+  /** Few entries, as routes and statuses are all our own. */
   readonly #requestsByRoute = new Map<string, Map<number, { observe: (seconds: number) => void }>>();
 
   constructor() {
@@ -59,7 +59,7 @@ export class Metrics {
     requests.observe(seconds);
   }
 
-  /** One transaction of the measurement store is durable. */
+  /** Counts a durable transaction of the measurement store. */
   flushed(values: number, seconds: number): void {
     this.#stored.inc(values);
     this.#flushValues.observe(values);
@@ -82,12 +82,12 @@ export class Metrics {
     this.#runs.labels(outcome).observe(seconds);
   }
 
-  /** A number that is asked for when Prometheus does. */
+  /** Adds a number that is read when Prometheus asks. */
   gauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [this.registry], collect: () => gauge.set(read()) });
   }
 
-  /** The same for several numbers, told apart by `label`: what is no longer there is no longer told. */
+  /** Adds several numbers, told apart by `label`; those no longer read are no longer reported. */
   gauges(name: string, help: string, label: string, read: () => Record<string, number>): void {
     const collect = (): void => {
       gauge.reset();
