@@ -144,7 +144,9 @@ function moduleOf(path: string): string {
   for (const [name, node] of fragments) {
     const type = schema.getType(node.typeCondition.name.value) as GraphQLObjectType;
     const shape = objectType([node.selectionSet], type, fragments);
-    parts.push(`/** What the fragment \`${name}\` of ${basename(path)} selects. */\nexport type ${name} = ${shape};`);
+    parts.push(
+      `/** The selection of the fragment \`${name}\` of ${basename(path)}. */\nexport type ${name} = ${shape};`,
+    );
   }
   for (const node of document.definitions) {
     if (node.kind !== Kind.OPERATION_DEFINITION) continue;

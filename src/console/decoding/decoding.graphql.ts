@@ -2,10 +2,10 @@
 import type { Operation } from '../api/operation.ts';
 import type { CallStatus, DecoderRequestInput, FieldInput, FieldType, UplinkInput } from '../api/schema-types.ts';
 
-/** What the fragment `RunParts` of decoding.graphql selects. */
+/** The selection of the fragment `RunParts` of decoding.graphql. */
 export type RunParts = { ok: boolean; output: unknown; console: (string)[]; durationMs: number; truncated: boolean; error: { kind: string; message: string; line: number | null; column: number | null } | null; entries: ({ index: number; device: string | null; field: string | null; value: unknown; timestamp: string | null; code: string | null; message: string | null; notice: string | null; matchedDevice: { id: string; name: string; serialNumber: string } | null; matchedField: { identifier: string; unit: string | null } | null; suggestedField: { identifier: string; type: FieldType; name: string | null; unit: string | null } | null })[] };
 
-/** What the fragment `CallParts` of decoding.graphql selects. */
+/** The selection of the fragment `CallParts` of decoding.graphql. */
 export type CallParts = { id: string; receivedAt: string; method: string; path: string; query: unknown; headers: unknown; body: string; bodyTruncated: boolean; status: CallStatus; httpStatus: number; decoderVersion: number | null; reason: string | null; run: { ok: boolean; output: unknown; console: (string)[]; durationMs: number; truncated: boolean; error: { kind: string; message: string; line: number | null; column: number | null } | null; entries: ({ index: number; device: string | null; field: string | null; value: unknown; timestamp: string | null; code: string | null; message: string | null; notice: string | null; matchedDevice: { id: string; name: string; serialNumber: string } | null; matchedField: { identifier: string; unit: string | null } | null; suggestedField: { identifier: string; type: FieldType; name: string | null; unit: string | null } | null })[] } | null };
 
 /** The mutation `TestDecoder` of decoding.graphql. */

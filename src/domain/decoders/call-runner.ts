@@ -74,7 +74,7 @@ const FORMS = {
   burstMs: 50,
   maxRunningMs: 10,
   refusal:
-    'The forms sent to the webhooks of this workspace are very long, and wait while others send. Send less at once.',
+    'The webhooks of this workspace receive more long forms than their share of the server. Send fewer at once, or later.',
 };
 
 interface CallRunnerDeps {

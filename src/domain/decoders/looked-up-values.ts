@@ -55,7 +55,7 @@ export class LookedUpValues {
       burstMs: BURST_MS,
       maxRunningMs: MOST_UNDER_WAY_MS,
       refusal:
-        'The decoders of this workspace look up very much, and wait while others send. Look up fewer devices, or send less.',
+        'The decoders of this workspace look up more than their share of the server. Look up fewer devices, or send less.',
     });
   }
 

@@ -2,7 +2,7 @@
 import type { Operation } from '../../api/operation.ts';
 import type { CreateTokenInput, CreateUserInput, Role, TokenKind, TokenScope } from '../../api/schema-types.ts';
 
-/** What the fragment `ShownToken` of access.graphql selects. */
+/** The selection of the fragment `ShownToken` of access.graphql. */
 export type ShownToken = { id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null };
 
 /** The query `OwnAccess` of access.graphql. */

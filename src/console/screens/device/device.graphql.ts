@@ -2,10 +2,10 @@
 import type { Operation } from '../../api/operation.ts';
 import type { Aggregation, EntryInput, FieldMeaning, FieldRole, FieldType, UpdateDeviceInput } from '../../api/schema-types.ts';
 
-/** What the fragment `DeviceField` of device.graphql selects. */
+/** The selection of the fragment `DeviceField` of device.graphql. */
 export type DeviceField = { identifier: string; name: string | null; unit: string | null; type: FieldType; role: FieldRole | null; meaning: FieldMeaning; description: string | null };
 
-/** What the fragment `RangeStatistics` of device.graphql selects. */
+/** The selection of the fragment `RangeStatistics` of device.graphql. */
 export type RangeStatistics = { count: number; min: number | null; minAt: string | null; max: number | null; maxAt: string | null; average: number | null; first: { value: number | string | boolean } | null; last: { value: number | string | boolean } | null };
 
 /** The query `DevicePageQuery` of device.graphql. */

@@ -2,7 +2,7 @@
 import type { Operation } from '../../api/operation.ts';
 import type { DeviceInput, DeviceOrder, FieldRole, FieldType, UpdateDeviceInput } from '../../api/schema-types.ts';
 
-/** What the fragment `DeviceRow` of devices.graphql selects. */
+/** The selection of the fragment `DeviceRow` of devices.graphql. */
 export type DeviceRow = { id: string; name: string; serialNumber: string; online: boolean; lastHeardAt: string | null; tags: (string)[]; plan: { slug: string }; product: { id: string; name: string }; latest: ({ field: { identifier: string; name: string | null; unit: string | null; role: FieldRole | null; type: FieldType }; value: number | string | boolean; timestamp: string })[] };
 
 /** The query `DevicePage` of devices.graphql. */

@@ -2,10 +2,10 @@
 import type { Operation } from '../../api/operation.ts';
 import type { ConfigurationFieldInput, ConfigurationType, DeviceType, FieldMeaning, FieldRole, FieldType, UpdateConfigurationFieldInput, UpdateFieldInput, UpdateProductInput, WriteRateSource } from '../../api/schema-types.ts';
 
-/** What the fragment `ProductField` of product.graphql selects. */
+/** The selection of the fragment `ProductField` of product.graphql. */
 export type ProductField = { id: string; identifier: string; name: string | null; unit: string | null; type: FieldType; role: FieldRole | null; meaning: FieldMeaning; overflowAt: number | null; description: string | null };
 
-/** What the fragment `ProductConfiguration` of product.graphql selects. */
+/** The selection of the fragment `ProductConfiguration` of product.graphql. */
 export type ProductConfiguration = { id: string; identifier: string; name: string | null; type: ConfigurationType; default: unknown; description: string | null };
 
 /** The query `ProductPage` of product.graphql. */
