@@ -11,7 +11,7 @@ const QUANTUM_MS = 4;
 /** Maximum debt that is remembered. */
 const MAX_DEBT_MS = 2_500;
 
-/** Initial credit. */
+/** Initial credit of a queue. */
 export const newTurn = (): Turn => ({ creditMs: QUANTUM_MS, chargedAt: 0 });
 
 /** Credits the time that passed while the queue was empty. */
