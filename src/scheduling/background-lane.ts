@@ -10,7 +10,7 @@ interface BackgroundLaneOptions {
   atOnce: number;
   /** Maximum running and waiting per token. */
   maxWaiting: number;
-  /** Work that takes longer no longer blocks other tokens. */
+  /** Time after which work stops blocking other tokens. */
   slowAfterMs?: number;
 }
 

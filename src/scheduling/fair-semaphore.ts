@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 interface FairSemaphoreOptions {
-  /** Work that runs longer no longer takes up capacity. */
+  /** Time after which work stops counting against the capacity. */
   slowAfterMs?: number;
   /** Work that has waited this long, with none ending meanwhile, starts beyond the capacity. */
   stalledMs?: number;

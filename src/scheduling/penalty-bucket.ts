@@ -116,8 +116,8 @@ export class PenaltyBucket {
   }
 
   /**
-   * Beside others: one piece, and more while all of it would fit into the burst. Alone: everything, but what has waited
-   * starts a burst at a time, as others may come back.
+   * Beside others, while within the burst: one piece, or as many as would fit into the burst. Alone: everything, but
+   * what has waited starts a burst at a time, as others may come back.
    */
   #mayStart(queue: TenantQueue, ms: number, hasWaited = false): boolean {
     const { tenant, runningMs } = queue;
