@@ -24,7 +24,7 @@ import { exportRoute, historyFileRoute } from './http/export-route.ts';
 import { deviceImportRoute, importRoute } from './http/import-route.ts';
 import { networkRoute } from './http/network-route.ts';
 import { OPENAPI } from './http/openapi.ts';
-import { requestParty } from './http/request-party.ts';
+import { requestCaller } from './http/request-caller.ts';
 import { RequestTurns } from './http/request-turns.ts';
 import { makeRequestId } from './http/request-id.ts';
 import type { Handlers, PathDoorkeepers } from './http/routes.ts';
@@ -73,7 +73,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const refused = new InvalidInputThrottle(domain.senders);
   const ofSession = (request: IncomingMessage): string | null => sessionSecretOf(request, baseUrl());
   const ofPages = { authenticator, anonymous, sessionSecretOf: ofSession };
-  const turns = new RequestTurns(requestParty(ofPages, ingestCache));
+  const turns = new RequestTurns(requestCaller(ofPages, ingestCache));
   const out = { devices: deviceFinder, exporter, log };
   const into = { devices: deviceFinder, importer, idleMs: config.clientIdleMs };
   const devices = new DeviceCache(database, cluster);

@@ -37,9 +37,9 @@ export class OrmDatabase implements Database {
     return this.#orm.em.fork();
   }
 
-  async write<T>(work: (em: EntityManager) => Promise<T>, party: Caller = SERVER): Promise<T> {
+  async write<T>(work: (em: EntityManager) => Promise<T>, caller: Caller = SERVER): Promise<T> {
     this.#check();
-    const giveBack = await this.#turns.take(party);
+    const giveBack = await this.#turns.take(caller);
     const end = this.time.begin();
     try {
       // The wait may have been long.

@@ -46,15 +46,15 @@ export function isSenderGone({ socket }: IncomingMessage): boolean {
  * The raw body within its bounds (also after unpacking gzip, deflate or br). Throws BODY_TOO_LARGE naming the limit,
  * and what is left of such a body is read and dropped; REQUEST_TIMEOUT when it stops coming; OVERLOADED when all bodies
  * together are too much. It counts until `bounds.memory` is told to release the request. A heavy one waits for its turn,
- * and a packed one to be unpacked, which tenants do by turns; who is no `party` is known by its address.
+ * and a packed one to be unpacked, which tenants do by turns; without `caller` by address.
  */
-export async function readBody(request: IncomingMessage, bounds: BodyBounds, party?: Caller): Promise<Buffer> {
-  const body = await readWhole(request, bounds, party);
-  await yieldForLarge(body.length, party === undefined ? undefined : { tokenId: '', tenant: party.tenant });
+export async function readBody(request: IncomingMessage, bounds: BodyBounds, caller?: Caller): Promise<Buffer> {
+  const body = await readWhole(request, bounds, caller);
+  await yieldForLarge(body.length, caller === undefined ? undefined : { tokenId: '', tenant: caller.tenant });
   return body;
 }
 
-async function readWhole(request: IncomingMessage, bounds: BodyBounds, party: Caller | undefined): Promise<Buffer> {
+async function readWhole(request: IncomingMessage, bounds: BodyBounds, caller: Caller | undefined): Promise<Buffer> {
   const { maxBytes, memory } = bounds;
   if (Number(request.headers['content-length']) > maxBytes) {
     drain(request, maxBytes);
@@ -65,7 +65,7 @@ async function readWhole(request: IncomingMessage, bounds: BodyBounds, party: Ca
   const decode = encoding === undefined ? undefined : DECODERS.get(encoding);
   keep(request, packed, memory);
   if (decode === undefined || packed.length === 0) return packed;
-  const whose = party ?? addressAsTenant(memory.addressOf(request));
+  const whose = caller ?? addressAsTenant(memory.addressOf(request));
   const body = await unpacking.use(whose, async () => {
     if (isSenderGone(request)) throw new SenderGone();
     return unpack(packed, decode, maxBytes, encoding!);

@@ -33,9 +33,9 @@ export function jsonBody(bounds: BodyBounds, doorkeepers: AuthDeps): Middleware 
       const length =
         context.get('content-encoding') === '' ? Number(context.get('content-length') || Infinity) : Infinity;
       const isShort = length <= MAX_OF_STRANGERS;
-      const party = isShort ? undefined : await partyOf(context.req, doorkeepers);
-      const maxBytes = isShort || party !== undefined ? bounds.maxBytes : MAX_OF_STRANGERS;
-      const body = await readBody(context.req, { ...bounds, maxBytes }, party);
+      const caller = isShort ? undefined : await callerOf(context.req, doorkeepers);
+      const maxBytes = isShort || caller !== undefined ? bounds.maxBytes : MAX_OF_STRANGERS;
+      const body = await readBody(context.req, { ...bounds, maxBytes }, caller);
       await read(withBody(context, asUtf8(body, context.get('content-type'))), () => Promise.resolve());
     }
     await next();
@@ -43,7 +43,7 @@ export function jsonBody(bounds: BodyBounds, doorkeepers: AuthDeps): Middleware 
 }
 
 /** undefined: nobody with a valid token sends it. */
-async function partyOf(request: IncomingMessage, doorkeepers: AuthDeps): Promise<Caller | undefined> {
+async function callerOf(request: IncomingMessage, doorkeepers: AuthDeps): Promise<Caller | undefined> {
   try {
     return await authenticate(request, doorkeepers);
   } catch (error) {

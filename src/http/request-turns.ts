@@ -15,16 +15,16 @@ const BESIDE_A_CONNECTION = 2;
  * there is no time for stands in a line, of which tenants take turns. As long as there is no crowd, work starts at once.
  */
 export class RequestTurns {
-  readonly #partyOf: (request: IncomingMessage) => Caller;
+  readonly #callerOf: (request: IncomingMessage) => Caller;
   readonly #line = new RoundRobinQueue<() => void>();
   /** When the first work of this turn of the event loop began. */
   #begunAt: number | null = null;
   #armed = false;
   #hasNewConnection = false;
 
-  /** `partyOf`: whose request it is, as far as that is known without waiting; asked when it has to wait. */
-  constructor(partyOf: (request: IncomingMessage) => Caller) {
-    this.#partyOf = partyOf;
+  /** `callerOf`: whose request it is, as far as that is known without waiting; asked when it has to wait. */
+  constructor(callerOf: (request: IncomingMessage) => Caller) {
+    this.#callerOf = callerOf;
   }
 
   /** Begins with each request when it has its turn. */
@@ -32,7 +32,7 @@ export class RequestTurns {
     return (request, response) => {
       if (this.#line.isEmpty && this.#hasTime()) serve(request, response);
       else
-        this.#wait(this.#partyOf(request), () => {
+        this.#wait(this.#callerOf(request), () => {
           // Of a sender that has gone nobody would hear any more: what it holds would be held for ever.
           if (!response.destroyed) serve(request, response);
         });
@@ -40,9 +40,9 @@ export class RequestTurns {
   }
 
   /** Runs work on a request that had its turn and has come whole, now or in another turn. */
-  run<T>(party: Caller, work: () => Promise<T>): Promise<T> {
+  run<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
     if (this.#hasTime()) return work();
-    return new Promise((resolve, reject) => this.#wait(party, () => void work().then(resolve, reject)));
+    return new Promise((resolve, reject) => this.#wait(caller, () => void work().then(resolve, reject)));
   }
 
   /** A connection was taken in: more may wait. */
@@ -59,8 +59,8 @@ export class RequestTurns {
     return now - this.#begunAt < SLICE_MS;
   }
 
-  #wait(party: Caller, begin: () => void): void {
-    this.#line.add(party, begin);
+  #wait(caller: Caller, begin: () => void): void {
+    this.#line.add(caller, begin);
     this.#arm();
   }
 

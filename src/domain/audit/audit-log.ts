@@ -172,21 +172,21 @@ export class AuditLog {
    * Deletes the oldest entries now and then, at the writer's expense: before the next sweep millions could come, which
    * every list would go through.
    */
-  async #makeRoom(log: string | null, party: Caller): Promise<void> {
+  async #makeRoom(log: string | null, caller: Caller): Promise<void> {
     const added = (this.#added.get(log ?? '') ?? 0) + 1;
     this.#added.set(log ?? '', added % ROOM_FOR);
     if (added < ROOM_FOR) return;
     // The mutation is done; the sweep catches up on a failure here.
-    await this.#forgetOldest(log, party).catch(() => {});
+    await this.#forgetOldest(log, caller).catch(() => {});
   }
 
-  async #forgetOldest(log: string | null, party?: Caller): Promise<void> {
+  async #forgetOldest(log: string | null, caller?: Caller): Promise<void> {
     const options = { orderBy: { id: 'desc' }, offset: MAX_AUDIT_ENTRIES - 1, limit: 1, fields: ['id'] } as const;
     const [oldest] = await this.#bare.read().find(AuditEntrySchema, { workspaceId: log }, options);
     if (oldest === undefined) return;
     const where = log === null ? 'workspace_id is null and id < ?' : 'workspace_id = ? and id < ?';
     const of = log === null ? [oldest.id] : [log, oldest.id];
-    await deleteInSlices(this.#bare, { ...ENTRIES, where, of }, { party });
+    await deleteInSlices(this.#bare, { ...ENTRIES, where, of }, { caller });
   }
 }
 

@@ -57,9 +57,9 @@ export class AuditedDatabase implements Database {
     return this.#bare.read();
   }
 
-  async write<T>(work: (em: EntityManager) => Promise<T>, party?: Caller): Promise<T> {
+  async write<T>(work: (em: EntityManager) => Promise<T>, caller?: Caller): Promise<T> {
     const trail = currentTrail();
-    if (!(trail instanceof OperationTrail)) return this.#bare.write(work, party);
+    if (!(trail instanceof OperationTrail)) return this.#bare.write(work, caller);
     if (trail.settled) return this.#bare.write(work, trail.access);
     return this.#settle(trail, async (em) => {
       // Check before the work, which may delete that very token.

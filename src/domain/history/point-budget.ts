@@ -32,7 +32,7 @@ const FILES: Caller = { tokenId: 'files', tenant: 'files' };
  */
 export class PointBudget {
   /** The caller it belongs to. */
-  readonly party: Caller;
+  readonly caller: Caller;
   readonly #operation: Operation;
   readonly #pages = new ResourcePool(PAGES_AT_ONCE, () => null);
   readonly #shown = new WeakSet<readonly unknown[]>();
@@ -46,8 +46,8 @@ export class PointBudget {
   #planning: Promise<unknown> = Promise.resolve();
   #planMs = 0;
 
-  constructor(operation: Operation = NOBODY, party: Caller = FILES) {
-    this.party = party;
+  constructor(operation: Operation = NOBODY, caller: Caller = FILES) {
+    this.caller = caller;
     this.#operation = operation;
   }
 

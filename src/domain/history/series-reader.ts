@@ -28,7 +28,7 @@ export interface ViewResult {
 
 /** The operation that the views belong to. */
 interface Operation {
-  readonly party: Caller;
+  readonly caller: Caller;
   /** Adds work of other threads, in milliseconds. */
   worked(milliseconds: number): void;
   /** Throws the error that ended it, which also ends its views. */
@@ -100,7 +100,7 @@ export class SeriesReader {
   async #ask(entries: readonly Waiting[], operation: Operation): Promise<void> {
     try {
       const requests = entries.map(({ request }) => request);
-      const answers = await this.#slots.use(operation.party, () => this.#timed(operation, requests));
+      const answers = await this.#slots.use(operation.caller, () => this.#timed(operation, requests));
       const left = entries.filter(({ answered }, i) => {
         const answer = answers[i];
         if (answer !== undefined) answered.forEach((tell) => tell(answer));

@@ -44,7 +44,7 @@ interface Sighting {
 
 interface Waiting {
   key: number;
-  party: Caller;
+  caller: Caller;
   /** By identifier. */
   sightings: Map<string, Sighting>;
 }
@@ -107,7 +107,7 @@ export class Suggestions {
     const others = this.#waitingOf.of(workspaceId);
     if (others > 0 && others >= MAX_WAITING / this.#waitingOf.size) return null;
     const sightings: Waiting['sightings'] = new Map();
-    this.#waiting.set(id, { key: product.key, party: { tokenId: id, tenant: workspaceId }, sightings });
+    this.#waiting.set(id, { key: product.key, caller: { tokenId: id, tenant: workspaceId }, sightings });
     this.#waitingOf.add(workspaceId, 1);
     return sightings;
   }
@@ -140,11 +140,11 @@ export class Suggestions {
 
   async #writeAll(): Promise<void> {
     const line = new RoundRobinQueue<Caller>();
-    for (const { party } of this.#waiting.values()) line.add(party, party);
+    for (const { caller } of this.#waiting.values()) line.add(caller, caller);
     // One after another: a hundred at once would wait for connections until some give up.
-    for (let party = line.take(); party !== undefined; party = line.take()) {
-      await yieldToEventLoop(party);
-      await this.flush(party.tokenId);
+    for (let caller = line.take(); caller !== undefined; caller = line.take()) {
+      await yieldToEventLoop(caller);
+      await this.flush(caller.tokenId);
     }
   }
 
@@ -152,7 +152,7 @@ export class Suggestions {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;
     this.#waiting.delete(id);
-    this.#waitingOf.add(waiting.party.tenant, -1);
+    this.#waitingOf.add(waiting.caller.tenant, -1);
     // What the database does not take is not counted.
     const written = this.#write(waiting).catch(() => {});
     this.#writing.set(id, written);
@@ -160,7 +160,7 @@ export class Suggestions {
     this.#writing.delete(id);
   }
 
-  #write({ key, party, sightings }: Waiting): Promise<void> {
+  #write({ key, caller, sightings }: Waiting): Promise<void> {
     const { dialect } = this.#database;
     return this.#database.write(async (em) => {
       // Held, so that what several nodes have counted adds up. It may be deleted meanwhile.
@@ -174,7 +174,7 @@ export class Suggestions {
       let room = MAX_PER_PRODUCT - known.size;
       const counted = [...sightings.values()].filter(({ identifier }) => known.has(identifier) || room-- > 0);
       if (counted.length > 0) await countSightings(em, dialect, key, counted);
-    }, party);
+    }, caller);
   }
 }
 

@@ -14,9 +14,9 @@ export interface Database {
   read(): EntityManager;
   /**
    * Runs `work` in one transaction and commits it. Inside, use the given EntityManager and no other: on SQLite another
-   * one would wait for this transaction, and this transaction for it. Few run at a time, scheduled fairly by `party`.
+   * one would wait for this transaction, and this transaction for it. Few run at a time, scheduled fairly by `caller`.
    */
-  write<T>(work: (em: EntityManager) => Promise<T>, party?: Caller): Promise<T>;
+  write<T>(work: (em: EntityManager) => Promise<T>, caller?: Caller): Promise<T>;
 }
 
 /**
@@ -25,6 +25,6 @@ export interface Database {
  * turn's holder must not wait for the store: the store answers only after the turn was given back.
  */
 export interface WriteTurns {
-  /** Resolves with the function that gives the turn back; scheduled fairly by `party`, or as the server itself. */
-  take(party?: Caller): Promise<() => void>;
+  /** Resolves with the function that gives the turn back; scheduled fairly by `caller`, or as the server itself. */
+  take(caller?: Caller): Promise<() => void>;
 }

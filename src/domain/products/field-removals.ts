@@ -11,7 +11,7 @@ const MOST_OF_TENANT = 500;
 
 /** A removed field, the caller, and the progress of deleting its values. */
 interface Removal extends RemovedField {
-  party: Caller;
+  caller: Caller;
   /** Key of the last device whose values are listed for deletion. */
   after: number;
 }
@@ -50,8 +50,8 @@ export class FieldRemovals {
 
   /** Starts deleting in the background, from the devices behind `after` on. */
   begin(removal: Removal): void {
-    this.#waiting.add(removal.party.tenant, 1);
-    this.#line.add(removal.party, removal);
+    this.#waiting.add(removal.caller.tenant, 1);
+    this.#line.add(removal.caller, removal);
     this.#start();
   }
 
@@ -75,8 +75,8 @@ export class FieldRemovals {
       const next = this.#line.take();
       if (next === undefined) return;
       const after = await this.#some(next);
-      if (after === null) this.#waiting.add(next.party.tenant, -1);
-      else this.#line.add(next.party, { ...next, after });
+      if (after === null) this.#waiting.add(next.caller.tenant, -1);
+      else this.#line.add(next.caller, { ...next, after });
     }
   }
 

@@ -110,7 +110,7 @@ export class FieldService {
     });
     await this.#changed(field);
     void this.#deps.store.settlePurges();
-    if (after !== null) removals.begin({ fieldKey: field.key, productKey: field.product.key, after, party: access });
+    if (after !== null) removals.begin({ fieldKey: field.key, productKey: field.product.key, after, caller: access });
     return id;
   }
 

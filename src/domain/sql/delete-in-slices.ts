@@ -24,7 +24,7 @@ interface Around {
   /** Runs after the commit, with the keys of the deleted rows. */
   after?: (keys: readonly unknown[]) => Promise<unknown>;
   /** The caller whose account pays; the server's own if left out. */
-  party?: Caller | undefined;
+  caller?: Caller | undefined;
 }
 
 /**
@@ -34,7 +34,7 @@ interface Around {
 export async function deleteInSlices(
   database: Database,
   { table, key, where, of, atOnce }: Slices,
-  { before, hold, after, party }: Around = {},
+  { before, hold, after, caller }: Around = {},
 ): Promise<void> {
   for (;;) {
     const rows = await database
@@ -53,7 +53,7 @@ export async function deleteInSlices(
         const held = `select ${key} from ${table} where ${among} order by ${key} for update`;
         await em.execute(`delete from ${table} where ${where} and ${key} in (${held})`, [...of, ...some], 'run');
       }
-    }, party);
+    }, caller);
     await after?.(keys);
     if (rows.length < atOnce) return;
     await yieldToEventLoop();

@@ -9,7 +9,7 @@ import { webhookIdOf } from './ingest-routes.ts';
  * Whose request it is, as far as that is in memory: its token's, its webhook's, else its address's. No right comes of it:
  * it says only with whom the request takes turns.
  */
-export function requestParty(
+export function requestCaller(
   { authenticator, anonymous, sessionSecretOf }: AuthDeps,
   ingestCache: Pick<IngestCache, 'cachedByWebhook'>,
 ): (request: IncomingMessage) => Caller {
