@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, type TestContext, vi } from 'vitest';
 import type { LiveQueue } from '../../src/scheduling/bounded-stream.ts';
-import type { StatusEvent } from '../../src/domain/device-status/status-rows.ts';
+import type { StatusEvent } from '../../src/domain/device-status/watched-device.ts';
+import { StatusWatch } from '../../src/domain/device-status/status-watch.ts';
 import { DeviceSchema } from '../../src/domain/entities/device.ts';
 import { ProductSchema } from '../../src/domain/entities/product.ts';
 import { noDatabase } from '../../src/errors.ts';
@@ -73,6 +74,37 @@ describe.each(EITHER_DATABASE)('who subscribes to the status of devices, %s', (n
     await again.queue.return();
     for (const { turns, spentMs } of [first, again]) expect([turns, spentMs >= 1]).toEqual([1, true]);
     expect(second).toMatchObject({ turns: 1, spentMs: 0 });
+  });
+
+  test('is refused where a workspace has more than half of what others leave free, so that a small one finds room', async ({
+    onTestFinished,
+  }) => {
+    const domain = await ownDomain(onTestFinished);
+    const { access, authenticator, devices, products, workspaces } = domain;
+    const numbers: Record<string, number> = { large: 6, middle: 5, small: 2, other: 3 };
+    const ids = new Map<string, string>();
+    for (const name of Object.keys(numbers)) ids.set(name, (await workspaces.create(access, name)).id);
+    const owner = (await authenticator.authenticate(ADMIN_TOKEN))!;
+    for (const [name, count] of Object.entries(numbers)) {
+      const product = await products.create(owner, { name, workspaceId: ids.get(name)! });
+      await devices.create(
+        owner,
+        product.id,
+        Array.from({ length: count }, () => ({ name })),
+        'unlimited',
+      );
+    }
+    const now = (): number => domain.clock.now;
+    const watch = new StatusWatch({ ...domain, now, onError: () => {}, maxWatched: 10 });
+    const subscribe = (name: string): Promise<LiveQueue<StatusEvent>> =>
+      watch.subscribe([ids.get(name)!], () => true, TURNS, 'tenant');
+    // Says nothing of how many devices others have, and leaves nothing behind.
+    await expect(subscribe('large')).rejects.toMatchObject({ code: 'OVERLOADED', message: /^\D+$/ });
+    const middle = await subscribe('middle');
+    const small = await subscribe('small');
+    await expect(subscribe('other')).rejects.toMatchObject({ code: 'OVERLOADED' });
+    for (const queue of [middle, small]) await queue.return();
+    await (await subscribe('other')).return();
   });
 
   test('leaves nothing behind when it ends as soon as it began', async () => {

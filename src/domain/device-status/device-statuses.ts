@@ -1,324 +1,334 @@
+import { AppError } from '../../errors.ts';
+import { Alarm } from '../../scheduling/alarm.ts';
+import type { LiveQueue } from '../../scheduling/bounded-stream.ts';
+import { NOBODY } from '../../scheduling/caller.ts';
+import { runAs } from '../../scheduling/current-caller.ts';
+import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import { pause } from '../../scheduling/pause.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import type { Conditions } from '../devices/device-scan.ts';
+import type { Feed } from '../live/feed.ts';
+import type { RecordedEvent } from '../live/recorded-event.ts';
 import type { Change } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
-import { placeholders } from '../sql/long-columns.ts';
-import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import type { MeasurementStore } from '../ports/store.ts';
-import { NOBODY } from '../../scheduling/caller.ts';
-import { SingleFlight } from '../../scheduling/single-flight.ts';
-import { runAs } from '../../scheduling/current-caller.ts';
-import { changeOfDevices } from '../devices/change-of-devices.ts';
-import type { Conditions } from '../devices/device-scan.ts';
-import {
-  DEVICE_MS,
-  isOverdue,
-  isWorthARetry,
-  limitOf,
-  PAGE,
-  type PlaceRow,
-  readPlaces,
-  readProducts,
-  smallestFirst,
-  type Watched,
-  type WholeWorkspace,
-} from './status-rows.ts';
-import { StatusJudge } from './status-judge.ts';
-import { StatusTelling, type TellStatus } from './status-telling.ts';
-import { UnreadChanges } from './unread-changes.ts';
-import { WatchedDevices } from './watched-devices.ts';
+import { limitOf, oneOf, PAGE, readLimits, readStatusRows, type StatusRow } from './status-rows.ts';
+import { isOverdue, type StatusChange, turn, type Watched } from './watched-device.ts';
 
-/** So often it is looked who is silent. */
-export const EVERY_MS = 1_000;
-
-interface DeviceStatusesDeps {
+/** Where statuses come from. */
+export interface StatusSources {
   database: Database;
   store: MeasurementStore;
+  feed: Feed;
   now: () => number;
-  /** A look at the database that failed; it is tried again a second later. */
+  /** Told of a read that failed; it is repeated a second later. */
   onError: (error: unknown) => void;
-  tell: TellStatus;
 }
 
-interface AskOptions {
-  /** New ones, by product. */
-  limits?: ReadonlyMap<string, number> | null;
-  /** Those that are left then are not asked for. */
-  until?: number;
+interface DeviceStatusesDeps extends StatusSources {
+  /** Called in the order of the changes, the next time when it has resolved. */
+  notify: (changes: readonly StatusChange[]) => Promise<void>;
+  /** Maximum devices watched at once. */
+  maxWatched: number;
 }
+
+interface Workspace {
+  id: string;
+  devices: number;
+  /** Resolves when all its devices are watched. */
+  loading: Promise<void>;
+  isLoaded: boolean;
+  /** Changes in it may have been missed. */
+  isDoubted: boolean;
+}
+
+/** Pause between two looks for what has changed. */
+const EVERY_MS = 1_000;
+/** Maximum doubtful devices and products; beyond it all are read again. */
+const MAX_DOUBTFUL = 500_000;
+/** Processor time to read a device. */
+const DEVICE_MS = 0.02;
+/** Devices visited in one piece. */
+const SLICE = 10_000;
 
 /**
- * The devices that are watched, with what is known of them. It is read page by page, of each workspace in its turn, and
- * each is taken in before the next is read, so that nothing is overwritten by what was read earlier.
+ * Statuses of all devices of the watched workspaces. Devices become doubtful when they are silent and the feed says that
+ * they sent something, when they are overdue, and when they or their limits change. Then the database decides: another
+ * node may have heard them, and an import is no sign of life. Pages are read one by one, workspaces in turns.
  */
 export class DeviceStatuses {
   readonly #deps: DeviceStatusesDeps;
-  readonly #watched = new WatchedDevices();
-  readonly #judge: StatusJudge;
-  readonly #telling: StatusTelling;
-  /** Workspaces whose devices are in `#watched`, and those that are read for the first time. */
-  readonly #loaded = new Set<string>();
-  readonly #beingLoaded = new Set<string>();
-  readonly #loads = new SingleFlight<void>();
-  /** Those of them of which changes may have been missed. */
-  readonly #doubted = new Set<string>();
-  readonly #unread = new UnreadChanges();
-  /** By the process's clock, which no test moves. */
-  #followedAt = -Infinity;
-  #loadsDoubtedAt = -Infinity;
-  /** Silent ones of which something was stored. */
-  readonly #stirred = new Set<Watched>();
+  readonly #workspaces = new Map<string, Workspace>();
+  readonly #byKey = new Map<number, Watched>();
+  readonly #byId = new Map<string, Watched>();
+  /** Ids of devices, watched or just made, and of products whose limits may be others. */
+  readonly #doubtful = new Set<string>();
+  readonly #changedProducts = new Set<string>();
   readonly #pages = new EventLoopQueue(5);
-  /** How often a workspace was read. */
-  #readings = 0;
-  /** What is under way. */
-  readonly #jobs = new Set<string>();
+  readonly #alarm = new Alarm();
+  /** Subscription to what is recorded, or the attempt at one; null: it has failed. */
+  #listening: Promise<LiveQueue<RecordedEvent>> | null = null;
   #isOver = false;
 
   constructor(deps: DeviceStatusesDeps) {
     this.#deps = deps;
-    const { now, tell } = deps;
-    this.#telling = new StatusTelling(tell);
-    this.#judge = new StatusJudge({ watched: this.#watched, now, tell: (...turned) => this.#telling.add(...turned) });
+    void runAs(NOBODY, () => this.#run());
   }
 
-  /** Nobody is told any more. */
   end(): void {
     this.#isOver = true;
-    this.#telling.end();
+    this.#alarm.ring();
+    void this.#listening?.then((events) => events.return()).catch(() => {});
   }
 
-  isWatched(deviceKey: number): boolean {
-    return this.#watched.get(deviceKey) !== undefined;
-  }
-
-  /** From now on all devices of the workspace are watched; OVERLOADED when they are too many. */
-  load(workspace: WholeWorkspace): Promise<void> {
-    const { id } = workspace;
-    if (this.#loaded.has(id)) return Promise.resolve();
-    return this.#loads.of(id, async () => {
-      this.#beingLoaded.add(id);
-      try {
-        await this.#loadWorkspace(workspace);
-        this.#loaded.add(id);
-      } catch (error) {
-        this.#doubted.delete(id);
-        await this.#watched.forget(() => true, id);
-        throw error;
-      } finally {
-        this.#beingLoaded.delete(id);
-      }
-    });
-  }
-
-  /** Each second. */
-  look(): void {
-    if (this.#doubted.size > 0 && performance.now() >= this.#loadsDoubtedAt)
-      this.#begin('loading', () => this.#loadDoubted());
-    if (this.#unread.size > 0) this.#begin('following', () => this.#followUnread());
-    this.#begin('looking', () => this.#findSilent());
-    if (this.#stirred.size > 0) this.#begin('asking', () => this.#askStirred());
-  }
-
-  /** What was stored of them before may not have been heard. */
-  stirAll(): void {
-    this.#begin('stirring', async () => {
-      await this.#watched.each((device) => device.online || this.#stirred.add(device));
-      this.#begin('asking', () => this.#askStirred());
-    });
-  }
-
-  /** Something of the device was stored: whether it sent that itself, and when, is in the database. */
-  hear(deviceKey: number): void {
-    const device = this.#watched.get(deviceKey);
-    // One that is overdue may be being asked for, and was before this.
-    if (device === undefined || (device.online && !isOverdue(device, this.#deps.now()))) return;
-    this.#stirred.add(device);
-    this.#begin('asking', () => this.#askStirred());
-  }
-
-  /** Changes are followed once a second, the first after a quiet second at once. */
-  remember(changes: Change[]): void {
-    const wasEmpty = this.#unread.size === 0;
-    if (changes.some(({ kind }) => kind === 'everything')) this.#doubtAll();
-    this.#remember(changes);
-    if (wasEmpty && this.#unread.size > 0 && performance.now() - this.#followedAt >= EVERY_MS)
-      this.#begin('following', () => this.#followUnread());
-  }
-
-  #remember(changes: Change[]): void {
-    if (!this.#unread.add(changes)) this.#doubtAll();
-  }
-
-  /** Before a device counts as silent the database is asked: another node may have heard it. */
-  async #findSilent(): Promise<void> {
-    const now = this.#deps.now();
-    const overdue = new Map<string, Watched[]>();
-    await this.#watched.each((device) => {
-      if (!device.online || !isOverdue(device, now)) return;
-      const others = overdue.get(device.workspaceId);
-      if (others === undefined) overdue.set(device.workspaceId, [device]);
-      else others.push(device);
-    });
-    // Whoever is not asked for until then is found again, behind those of workspaces with fewer.
-    const until = performance.now() + EVERY_MS;
-    await this.#ask(smallestFirst(overdue), { until });
-  }
-
-  async #askStirred(): Promise<void> {
-    while (this.#stirred.size > 0 && !this.#isOver) {
-      const until = performance.now() + EVERY_MS;
-      await this.#ask(smallestFirst(Map.groupBy(this.#stirred, ({ workspaceId }) => workspaceId)), { until });
+  /** Watches all devices of the workspace, which begin with what they were at `since`; OVERLOADED when they are too many. */
+  watch(id: string, since: number, spend: (milliseconds: number) => void): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    let workspace = this.#workspaces.get(id);
+    if (workspace === undefined) {
+      workspace = { id, devices: 0, loading: Promise.resolve(), isLoaded: false, isDoubted: false };
+      this.#workspaces.set(id, workspace);
+      workspace.loading = this.#load(workspace, since, spend);
     }
+    return workspace.loading;
   }
 
-  async #ask(devices: readonly Watched[], { limits = null, until = Infinity }: AskOptions = {}): Promise<void> {
-    for (let at = 0; at < devices.length && performance.now() < until && !this.#isOver; at += PAGE)
-      await this.#page(NOBODY.tenant, async () => {
-        const page = devices.slice(at, at + PAGE);
-        for (const device of page) this.#stirred.delete(device);
-        try {
-          const heard = await this.#deps.store.lastHeard(page.map(({ deviceKey }) => deviceKey));
-          await this.#telling.judgeEach(page, (device) => {
-            device.heardAt = Math.max(device.heardAt, heard.get(device.deviceKey) ?? -Infinity);
-            device.limitMs = limits?.get(device.productId) ?? device.limitMs;
-            this.#judge.judge(device, limits !== null);
-          });
-        } catch (error) {
-          // Something may have been stored of any of them.
-          for (const device of page) this.#stirred.add(device);
-          throw error;
-        }
-      });
-  }
-
-  async #followUnread(): Promise<void> {
-    const { products, devices } = this.#unread.take();
-    try {
-      // Devices first: one that has its own limit now does not follow its product's.
-      await this.#followDevices(devices);
-      await this.#followProducts(products);
-    } catch (error) {
-      // Asked again a second later.
-      if (isWorthARetry(error)) this.#doubtAll();
-      throw error;
-    } finally {
-      this.#followedAt = performance.now();
+  /** Follows what has changed, at the next look. */
+  follow(changes: readonly Change[]): void {
+    for (const change of changes) {
+      if (change.kind === 'everything') this.#doubtAll();
+      else if (change.kind === 'product') this.#changedProducts.add(change.id);
+      else if (
+        change.kind === 'devices' &&
+        (change.workspaceId === undefined || this.#workspaces.has(change.workspaceId))
+      )
+        for (const id of change.ids) this.#doubtful.add(id);
     }
-  }
-
-  async #followDevices(productOf: ReadonlyMap<string, string>): Promise<void> {
-    const products = await this.#products(new Set(productOf.values()));
-    const changed = [...productOf.keys()].filter((id) => products.isOfInterest(productOf.get(id)!));
-    for (let at = 0; at < changed.length; at += PAGE)
-      await this.#page(NOBODY.tenant, async () => {
-        const gone = new Set(changed.slice(at, at + PAGE));
-        await this.#read({ sql: [`d.id in (${placeholders([...gone])})`], values: [...gone] }, 0, (row, heard) => {
-          gone.delete(row.deviceId);
-          const { deviceKey, workspaceId, deviceId } = row;
-          if (this.#loaded.has(workspaceId) || this.isWatched(deviceKey))
-            this.#judge.take(row, heard, { since: null, reading: this.#readings });
-          // What it was when all of them are told from each other is known when its page is read, or was.
-          else if (this.#beingLoaded.has(workspaceId)) this.#remember([changeOfDevices(row, [deviceId])]);
-        });
-        for (const id of gone) this.#watched.forgetOne(id);
-      });
-  }
-
-  /** Of a product's change only its limit matters here, and that it is gone: no device of it is read for that. */
-  async #followProducts(ids: ReadonlySet<string>): Promise<void> {
-    const turning: Watched[] = [];
-    const limits = await this.#page(NOBODY.tenant, async () => {
-      const products = await this.#products(ids);
-      if (![...ids].some((id) => products.isOfInterest(id))) return null;
-      const now = this.#deps.now();
-      await this.#watched.forget(({ productId }) => ids.has(productId) && !products.limits.has(productId));
-      await this.#watched.each((device) => {
-        const limitMs = products.limits.get(device.productId);
-        if (limitMs === undefined || device.hasOwnLimit || device.limitMs === limitMs) return;
-        if (isOverdue({ ...device, limitMs }, now) === device.online) turning.push(device);
-        else device.limitMs = limitMs;
-      });
-      return products.limits;
-    });
-    await this.#ask(turning, { limits });
-  }
-
-  /** Of interest are those of watched workspaces, and those that are gone: whose they were is not known any more. */
-  async #products(
-    asked: ReadonlySet<string>,
-  ): Promise<{ limits: Map<string, number>; isOfInterest: (id: string) => boolean }> {
-    const rows = await readProducts(this.#deps.database, [...asked]);
-    const limits = new Map(rows.map(({ id, offlineAfterSeconds }) => [id, limitOf(offlineAfterSeconds)]));
-    const watched = new Set([...this.#loaded, ...this.#beingLoaded]);
-    const unwatched = new Set(rows.filter(({ workspaceId }) => !watched.has(workspaceId)).map(({ id }) => id));
-    return { limits, isOfInterest: (id) => !unwatched.has(id) };
+    if (this.#doubtful.size + this.#changedProducts.size <= MAX_DOUBTFUL) return;
+    this.#doubtful.clear();
+    this.#changedProducts.clear();
+    this.#doubtAll();
   }
 
   #doubtAll(): void {
-    for (const id of [...this.#loaded, ...this.#beingLoaded]) this.#doubted.add(id);
+    for (const workspace of this.#workspaces.values()) workspace.isDoubted = true;
   }
 
-  /** Then it rests as long as that took: while Redis is away all are doubted twice a second. */
-  async #loadDoubted(): Promise<void> {
-    const from = performance.now();
+  async #load(workspace: Workspace, since: number, spend: (milliseconds: number) => void): Promise<void> {
     try {
-      // What is doubted meanwhile comes next time.
-      for (const id of [...this.#doubted].filter((doubted) => this.#loaded.has(doubted))) {
-        this.#doubted.delete(id);
-        await this.#loadAgain(id);
-      }
-    } finally {
-      this.#loadsDoubtedAt = 2 * performance.now() - from;
-    }
-  }
-
-  async #loadAgain(id: string): Promise<void> {
-    const reading = this.#readings + 1;
-    try {
-      await this.#loadWorkspace({ id, since: this.#deps.now(), spend: () => {} });
-      await this.#watched.forget((device) => device.reading < reading, id);
+      // First, so that nothing is recorded unheard behind what is read.
+      await this.#listen();
+      await this.#readAll(workspace, since, spend);
     } catch (error) {
-      if (isWorthARetry(error)) this.#doubted.add(id);
+      await this.#forgetOf(workspace);
+      this.#workspaces.delete(workspace.id);
       throw error;
     }
   }
 
-  async #loadWorkspace({ id, since, spend }: WholeWorkspace): Promise<void> {
-    this.#readings += 1;
-    for (let after: number | null = 0; after !== null && !this.#isOver;) {
-      const last: number = after;
-      after = await this.#page(id, async () => {
-        const rows = await this.#read({ sql: ['d.workspace_id = ?'], values: [id] }, last, (row, heard) =>
-          this.#judge.take(row, heard, { since, reading: this.#readings }),
-        );
-        spend(rows.length * DEVICE_MS);
-        return rows.length < PAGE ? null : rows.at(-1)!.deviceKey;
+  #listen(): Promise<LiveQueue<RecordedEvent>> {
+    const subscribe = async (): Promise<LiveQueue<RecordedEvent>> => {
+      const events = await this.#deps.feed.subscribe({ accepts: (deviceKey) => this.#silent(deviceKey) !== null });
+      void this.#hearAll(events);
+      return events;
+    };
+    this.#listening ??= subscribe().catch((error: unknown) => {
+      this.#listening = null;
+      throw error;
+    });
+    return this.#listening;
+  }
+
+  /** Hears until the feed fails: what is recorded from then on is missed. */
+  async #hearAll(events: LiveQueue<RecordedEvent>): Promise<void> {
+    try {
+      for await (const { deviceKey } of events) {
+        const device = this.#silent(deviceKey);
+        if (device === null) continue;
+        this.#doubtful.add(device.deviceId);
+        this.#alarm.ring();
+      }
+    } catch (error) {
+      this.#deps.onError(error);
+    }
+    this.#listening = null;
+    this.#doubtAll();
+  }
+
+  /** The device, if its status may change when it is heard. An overdue one may be asked for already, as it was before that. */
+  #silent(deviceKey: number): Watched | null {
+    const device = this.#byKey.get(deviceKey);
+    return device !== undefined && !(device.online && !isOverdue(device, this.#deps.now())) ? device : null;
+  }
+
+  /** Looks each second, and asks for silent devices as soon as they are heard. */
+  async #run(): Promise<void> {
+    let lookAt = -Infinity;
+    while (!this.#isOver) {
+      try {
+        const from = performance.now();
+        if (from >= lookAt) {
+          await this.#look();
+          // Rests at least as long as that took: there may be very much to read again.
+          lookAt = Math.max(from + EVERY_MS, 2 * performance.now() - from);
+        }
+        await this.#readDoubtful();
+        if (this.#doubtful.size === 0) await this.#alarm.sleep(Math.max(0, lookAt - performance.now()));
+      } catch (error) {
+        this.#deps.onError(error);
+        await pause(EVERY_MS);
+      }
+    }
+  }
+
+  async #look(): Promise<void> {
+    await this.#listen();
+    for (const workspace of this.#workspaces.values())
+      if (workspace.isLoaded && workspace.isDoubted) await this.#readAll(workspace, this.#deps.now());
+    await this.#followLimits();
+    const now = this.#deps.now();
+    await this.#each((device) => device.online && isOverdue(device, now) && this.#doubtful.add(device.deviceId));
+  }
+
+  /** Reads all devices of the workspace, and forgets those that are gone. */
+  async #readAll(workspace: Workspace, since: number, spend?: (milliseconds: number) => void): Promise<void> {
+    const there = new Set<number>();
+    const where = oneOf('d.workspace_id', [workspace.id]);
+    workspace.isDoubted = false;
+    try {
+      for (let after: number | null = 0; after !== null && !this.#isOver;) {
+        const last: number = after;
+        const rows = await this.#page(workspace.id, () => this.#read(where, since, last));
+        for (const { deviceKey } of rows) there.add(deviceKey);
+        spend?.(rows.length * DEVICE_MS);
+        after = rows.length < PAGE ? null : rows.at(-1)!.deviceKey;
+      }
+    } catch (error) {
+      workspace.isDoubted = true;
+      throw error;
+    }
+    await this.#forgetOf(workspace, there);
+    workspace.isLoaded = true;
+  }
+
+  /** Of changed products their limits count alone: only devices whose status those turn are read. */
+  async #followLimits(): Promise<void> {
+    for (const ids of pagesOf([...this.#changedProducts])) {
+      for (const id of ids) this.#changedProducts.delete(id);
+      const limits = await this.#page(NOBODY.tenant, () => readLimits(this.#deps.database, ids)).catch((error) => {
+        for (const id of ids) this.#changedProducts.add(id);
+        throw error;
+      });
+      const now = this.#deps.now();
+      await this.#each((device) => {
+        const limitMs = limits.get(device.productId);
+        if (limitMs === undefined || device.hasOwnLimit) return;
+        if (isOverdue({ ...device, limitMs }, now) === device.online) this.#doubtful.add(device.deviceId);
+        else device.limitMs = limitMs;
       });
     }
   }
 
-  /** A page of devices, and when each was heard. */
-  async #read(
-    where: Conditions,
-    after: number,
-    take: (row: PlaceRow, heard: number | undefined) => void,
-  ): Promise<PlaceRow[]> {
-    const rows = await readPlaces(this.#deps.database, where, after);
+  /** Reads them, first those of workspaces with few, for no longer than a second. */
+  async #readDoubtful(): Promise<void> {
+    const byWorkspace = Map.groupBy(this.#doubtful, (id) => this.#byId.get(id)?.workspaceId).values();
+    const ids = [...byWorkspace].sort((some, others) => some.length - others.length).flat();
+    const until = performance.now() + EVERY_MS;
+    for (const page of pagesOf(ids)) {
+      if (this.#isOver || performance.now() >= until) return;
+      await this.#page(NOBODY.tenant, () => this.#readPage(page));
+    }
+  }
+
+  async #readPage(ids: readonly string[]): Promise<void> {
+    // One that is heard while it is read is doubtful again.
+    for (const id of ids) this.#doubtful.delete(id);
+    try {
+      const there = new Set((await this.#read(oneOf('d.id', ids), null)).map(({ deviceId }) => deviceId));
+      for (const id of ids) if (!there.has(id)) this.#forget(this.#byId.get(id));
+    } catch (error) {
+      for (const id of ids) this.#doubtful.add(id);
+      throw error;
+    }
+  }
+
+  /**
+   * Reads devices and when they were heard, and judges them. One that is not known begins with what it was at `since`; null:
+   * it was just made, never heard.
+   */
+  async #read(where: Conditions, since: number | null, after?: number): Promise<StatusRow[]> {
+    const found = await readStatusRows(this.#deps.database, where, after);
+    const rows = found.filter(({ workspaceId }) => this.#workspaces.has(workspaceId));
     const heard = await this.#deps.store.lastHeard(rows.map(({ deviceKey }) => deviceKey));
-    await this.#telling.judgeEach(rows, (row) => take(row, heard.get(row.deviceKey)));
+    const changes: StatusChange[] = [];
+    for (const { ownSeconds, productSeconds, ...place } of rows) {
+      const limit = { limitMs: limitOf(ownSeconds ?? productSeconds), hasOwnLimit: ownSeconds !== null };
+      const heardAt = heard.get(place.deviceKey) ?? -Infinity;
+      const known = this.#byKey.get(place.deviceKey);
+      const online = since !== null && heardAt + limit.limitMs >= since;
+      const device = known ?? this.#add({ ...place, ...limit, heardAt, online }, since);
+      if (device === null) continue;
+      const isNewLimit = device.limitMs !== limit.limitMs;
+      Object.assign(device, place, limit, { heardAt: Math.max(device.heardAt, heardAt) });
+      const now = this.#deps.now();
+      if (isOverdue(device, now) === device.online) changes.push(turn(device, now, isNewLimit));
+      // What it has sent since it was asked for was nobody's news.
+      else if (known === undefined && !device.online) this.#doubtful.add(device.deviceId);
+    }
+    if (changes.length > 0 && !this.#isOver) await this.#deps.notify(changes);
     return rows;
   }
 
-  /** One after the other. */
-  #page<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
-    return runAs({ tokenId: '', tenant: workspaceId }, () => this.#pages.run(work));
+  /**
+   * Watches one more device; null: it does not. A workspace has at most half of what the others leave free, so that a small
+   * one always finds room.
+   */
+  #add(device: Watched, since: number | null): Watched | null {
+    const workspace = this.#workspaces.get(device.workspaceId);
+    if (workspace === undefined) return null;
+    if (since === null && !workspace.isLoaded) {
+      // What it was at first is not known until its page is read.
+      workspace.isDoubted = true;
+      return null;
+    }
+    if (workspace.devices >= (this.#deps.maxWatched - (this.#byKey.size - workspace.devices)) / 2) {
+      if (workspace.isLoaded) return null;
+      // A number would say how many devices others have.
+      throw new AppError('OVERLOADED', 'There are more devices in the workspace than can be watched; ask `devices`.');
+    }
+    workspace.devices += 1;
+    this.#byKey.set(device.deviceKey, device);
+    this.#byId.set(device.deviceId, device);
+    return device;
   }
 
-  /** In the background, one of its kind at a time. */
-  #begin(kind: string, job: () => Promise<void>): void {
-    if (this.#isOver || this.#jobs.has(kind)) return;
-    this.#jobs.add(kind);
-    runAs(NOBODY, job)
-      .catch((error: unknown) => this.#deps.onError(error))
-      .finally(() => this.#jobs.delete(kind));
+  #forget(device: Watched | undefined): void {
+    if (device === undefined) return;
+    this.#byKey.delete(device.deviceKey);
+    this.#byId.delete(device.deviceId);
+    this.#workspaces.get(device.workspaceId)!.devices -= 1;
   }
+
+  #forgetOf({ id }: Workspace, there: ReadonlySet<number> = new Set()): Promise<void> {
+    return this.#each((device) => {
+      if (device.workspaceId === id && !there.has(device.deviceKey)) this.#forget(device);
+    });
+  }
+
+  async #each(visit: (device: Watched) => unknown): Promise<void> {
+    let visited = 0;
+    for (const device of this.#byKey.values()) {
+      visit(device);
+      if (++visited % SLICE === 0) await yieldToEventLoop();
+    }
+  }
+
+  /** Does the work for one page: one at a time, tenants in turns. */
+  #page<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+    return runAs({ tokenId: '', tenant }, () => this.#pages.run(work));
+  }
+}
+
+function pagesOf<Item>(items: readonly Item[]): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / PAGE) }, (_, at) => items.slice(at * PAGE, (at + 1) * PAGE));
 }

@@ -1,73 +1,78 @@
-import type { BoundedStream, LiveQueue } from '../../scheduling/bounded-stream.ts';
-import { type Cluster, earliestNow } from '../ports/cluster.ts';
-import type { Database } from '../ports/database.ts';
-import type { Slices } from '../../scheduling/yield-to-event-loop.ts';
-import type { Feed } from '../live/feed.ts';
-import type { MeasurementStore } from '../ports/store.ts';
-import { pause } from '../../scheduling/pause.ts';
-import type { Turns } from '../../scheduling/turns.ts';
 import { BacklogMemory } from '../../scheduling/backlog-memory.ts';
-import { DeviceStatuses, EVERY_MS } from './device-statuses.ts';
-import type { Turned } from './status-judge.ts';
-import type { StatusEvent, WatchedPlace } from './status-rows.ts';
-import { statusStream } from './status-stream.ts';
+import { BoundedStream, type LiveQueue } from '../../scheduling/bounded-stream.ts';
+import { NOBODY } from '../../scheduling/caller.ts';
+import type { Turns } from '../../scheduling/turns.ts';
+import { Slices } from '../../scheduling/yield-to-event-loop.ts';
+import { type Cluster, earliestNow } from '../ports/cluster.ts';
+import { DeviceStatuses, type StatusSources } from './device-statuses.ts';
+import type { StatusChange, StatusEvent, WatchedPlace } from './watched-device.ts';
 
-interface StatusWatchDeps {
-  database: Database;
-  store: MeasurementStore;
-  feed: Feed;
+interface StatusWatchDeps extends StatusSources {
   cluster: Cluster;
-  now: () => number;
-  /** A look at the database that failed; it is tried again a second later. */
-  onError: (error: unknown) => void;
+  maxWatched?: number;
 }
 
 interface Subscriber {
   workspaceIds: ReadonlySet<string>;
   accepts: (device: WatchedPlace) => boolean;
-  /** What changed earlier is told to others only. */
+  /** Earlier changes are not its own (ms UTC). */
   since: number;
   stream: BoundedStream<StatusEvent>;
 }
 
+/** Maximum devices watched at once, of some 400 bytes each. */
+const MAX_WATCHED = 400_000;
+/** Estimate per event; at most 10,000 events lie unread per subscriber. */
+const EVENT_BYTES = 200;
+const MAX_UNREAD = 10_000 * EVENT_BYTES;
+
 /**
- * Tells when devices go silent and when they are heard again (contract `deviceStatusChanged`), each once. Works from the
- * server's clock and what the database says of the last receipt, so a restart changes nothing. While nobody subscribes
- * nothing is watched.
+ * Notifies when devices go silent and when they are heard again (contract `deviceStatusChanged`), once each. Works from
+ * the server's clock and the last receipt in the database, so a restart changes nothing. Without subscribers nothing is
+ * watched.
  */
 export class StatusWatch {
   readonly #deps: StatusWatchDeps;
   readonly #subscribers = new Set<Subscriber>();
   readonly #unread = new BacklogMemory();
-  /** While anybody subscribes. */
+  /** null: nobody subscribes. */
   #statuses: DeviceStatuses | null = null;
-  #timer: NodeJS.Timeout | undefined;
-  #endListening = (): void => {};
 
   constructor(deps: StatusWatchDeps) {
     this.#deps = deps;
-    deps.cluster.onChanged((changes) => this.#statuses?.remember(changes));
+    deps.cluster.onChanged((changes) => this.#statuses?.follow(changes));
   }
 
-  /** What changes from now on in these workspaces; ends when returned. OVERLOADED when there are too many devices. */
+  /** Changes in these workspaces from now on; ends when returned. OVERLOADED when they have too many devices. */
   async subscribe(
     workspaceIds: readonly string[],
     accepts: (device: WatchedPlace) => boolean,
     { next, spend }: Turns,
     tenant: string,
   ): Promise<LiveQueue<StatusEvent>> {
-    // Whoever leaves and comes again has all of them read again. What changes while it waits is not told.
+    // Reading all devices again for each that leaves and comes back is paid for by its turn.
     await next();
-    const stream = statusStream(this.#unread.of(tenant), () => {
-      this.#subscribers.delete(subscriber);
-      if (this.#subscribers.size === 0) this.#rest();
+    const stream = new BoundedStream<StatusEvent>({
+      sizeOf: () => EVENT_BYTES,
+      read: (event) => event,
+      maxUnread: MAX_UNREAD,
+      tooSlow: 'This subscriber reads too slowly; subscribe again and read `devices(online:)`.',
+      besides: this.#unread.of(tenant),
+      onEnd: () => {
+        this.#subscribers.delete(subscriber);
+        if (this.#subscribers.size === 0) this.#rest();
+      },
     });
     const since = earliestNow(this.#deps);
-    const subscriber = { workspaceIds: new Set(workspaceIds), accepts, since, stream };
+    const subscriber: Subscriber = { workspaceIds: new Set(workspaceIds), accepts, since, stream };
     this.#subscribers.add(subscriber);
-    const statuses = this.#statuses ?? this.#wake();
+    const statuses = (this.#statuses ??= new DeviceStatuses({
+      maxWatched: MAX_WATCHED,
+      ...this.#deps,
+      notify: (changes) => this.#notify(changes),
+    }));
     try {
-      for (const id of workspaceIds) await statuses.load({ id, since, spend });
+      for (const id of workspaceIds) await statuses.watch(id, since, spend);
     } catch (error) {
       await stream.return();
       throw error;
@@ -79,48 +84,21 @@ export class StatusWatch {
     for (const { stream } of this.#subscribers) void stream.return();
   }
 
-  #wake(): DeviceStatuses {
-    const statuses = new DeviceStatuses({ ...this.#deps, tell: (...told) => this.#tell(...told) });
-    this.#statuses = statuses;
-    this.#timer = setInterval(() => statuses.look(), EVERY_MS).unref();
-    void this.#listen(statuses);
-    return statuses;
-  }
-
-  /** Whoever comes amid it is told of what changed since then, and whoever left is not. */
-  *#tell(slices: Slices, ...[device, event, changedAt]: Turned): Generator<void, void> {
-    yield;
-    for (const { workspaceIds, accepts, since, stream } of this.#subscribers) {
-      if (changedAt < since || !workspaceIds.has(device.workspaceId) || !accepts(device)) continue;
-      slices.offer(stream, event);
-      yield;
-    }
-  }
-
   #rest(): void {
-    clearInterval(this.#timer);
-    this.#endListening();
-    this.#endListening = () => {};
     this.#statuses?.end();
     this.#statuses = null;
   }
 
-  /** Hears what is recorded, until nobody subscribes any more. */
-  async #listen(statuses: DeviceStatuses): Promise<void> {
-    const accepts = (deviceKey: number): boolean => statuses.isWatched(deviceKey);
-    while (this.#statuses === statuses) {
-      try {
-        const events = await this.#deps.feed.subscribe({ accepts });
-        // The last subscriber has gone meanwhile, and had nothing to end yet.
-        if (this.#statuses !== statuses) return void (await events.return());
-        this.#endListening = () => void events.return();
-        statuses.stirAll();
-        for await (const { deviceKey } of events) statuses.hear(deviceKey);
-      } catch (error) {
-        // Too much at once, or the database is away: it knows, and is asked again.
-        this.#deps.onError(error);
-        await pause(EVERY_MS);
+  /** In slices: thousands may want each. One that subscribes meanwhile gets what changed since it did. */
+  async #notify(changes: readonly StatusChange[]): Promise<void> {
+    const statuses = this.#statuses;
+    const slices = new Slices(NOBODY);
+    for (const { event, changedAt } of changes)
+      for (const { workspaceIds, accepts, since, stream } of this.#subscribers) {
+        if (slices.isOver) await slices.next();
+        // All of them have left meanwhile.
+        if (this.#statuses !== statuses) return;
+        if (changedAt >= since && workspaceIds.has(event.workspaceId) && accepts(event)) slices.offer(stream, event);
       }
-    }
   }
 }

@@ -1,5 +1,5 @@
 import type { Access } from '../../domain/access/access.ts';
-import type { StatusEvent } from '../../domain/device-status/status-rows.ts';
+import type { StatusEvent } from '../../domain/device-status/watched-device.ts';
 import type { StatusWatch } from '../../domain/device-status/status-watch.ts';
 import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
