@@ -17,7 +17,7 @@ function openStreams() {
       read: (item) => item,
       maxUnread: 4 * MEGABYTE,
       tooSlow: 'too slow',
-      besides: memory.of(tenant),
+      backlog: memory.of(tenant),
       onEnd: () => (isEnded = true),
     });
     return { stream, isEnded: () => isEnded };

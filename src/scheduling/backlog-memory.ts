@@ -24,7 +24,7 @@ interface Totals {
 }
 
 /** Bounds the memory of a tenant's unread streams: beyond it the slowest stream ends. */
-export class UnreadOfTenant {
+export class TenantBacklog {
   readonly #totals: Totals;
   readonly #streams = new Set<SlowStream>();
   readonly #items = new SharedBytes<unknown>();
@@ -104,13 +104,13 @@ export class UnreadOfTenant {
 /** Memory of the unread streams of every tenant. */
 export class BacklogMemory {
   readonly #totals: Totals = { bytes: 0, tenants: 0 };
-  readonly #tenants = new Map<string, UnreadOfTenant>();
+  readonly #tenants = new Map<string, TenantBacklog>();
 
-  of(tenant: string): UnreadOfTenant {
+  of(tenant: string): TenantBacklog {
     let unread = this.#tenants.get(tenant);
     if (unread === undefined) {
       for (const [name, { isEmpty }] of this.#tenants) if (isEmpty) this.#tenants.delete(name);
-      this.#tenants.set(tenant, (unread = new UnreadOfTenant(this.#totals)));
+      this.#tenants.set(tenant, (unread = new TenantBacklog(this.#totals)));
     }
     return unread;
   }

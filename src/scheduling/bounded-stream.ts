@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import type { UnreadOfTenant } from './backlog-memory.ts';
+import type { TenantBacklog } from './backlog-memory.ts';
 
 /** Bytes of an item's place in a stream, beside the item itself. */
 const BYTES_PER_ITEM = 16;
@@ -13,7 +13,7 @@ interface BoundedStreamOptions<Item, Out> {
   /** Message of that error: what the reader should do. */
   tooSlow: string;
   /** Memory that it shares with the other streams of its tenant; sizes are bytes then. */
-  besides?: UnreadOfTenant;
+  backlog?: TenantBacklog;
   /** Called once, when the stream ends for whatever reason. */
   onEnd: () => void;
 }
@@ -41,7 +41,7 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
 
   constructor(options: BoundedStreamOptions<Item, Out>) {
     this.#options = options;
-    options.besides?.open();
+    options.backlog?.open();
   }
 
   /** Removes unread items that are obsolete. */
@@ -125,27 +125,27 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
 
   #add(item: Item, items: Item[]): void {
     if (this.#done) return;
-    const { sizeOf, maxUnread, besides } = this.#options;
+    const { sizeOf, maxUnread, backlog } = this.#options;
     const size = sizeOf(item);
     items.push(item);
     this.#size += size;
-    if (this.#isMetered) besides!.add(item, size, BYTES_PER_ITEM);
-    else if (besides?.outgrows(this.#memoryBytes(), size + BYTES_PER_ITEM)) this.#startMetering(besides);
-    if (this.#isMetered) besides!.enforce();
+    if (this.#isMetered) backlog!.add(item, size, BYTES_PER_ITEM);
+    else if (backlog?.outgrows(this.#memoryBytes(), size + BYTES_PER_ITEM)) this.#startMetering(backlog);
+    if (this.#isMetered) backlog!.enforce();
     if (this.#done) return;
     // A single item is never too much: its reader may be waiting for it.
     if (this.#size > maxUnread && items.length > 1) this.tooSlow();
     else if (items === this.#unread) this.#wake();
   }
 
-  #startMetering(besides: UnreadOfTenant): void {
+  #startMetering(backlog: TenantBacklog): void {
     this.#isMetered = true;
-    besides.join(this);
-    for (const item of this.#all()) besides.add(item, this.#options.sizeOf(item), BYTES_PER_ITEM);
+    backlog.join(this);
+    for (const item of this.#all()) backlog.add(item, this.#options.sizeOf(item), BYTES_PER_ITEM);
   }
 
   #stopMetering(): void {
-    if (this.#isMetered) this.#options.besides!.leave(this);
+    if (this.#isMetered) this.#options.backlog!.leave(this);
     this.#isMetered = false;
   }
 
@@ -160,8 +160,8 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
   #removed(item: Item): void {
     const size = this.#options.sizeOf(item);
     this.#size -= size;
-    if (this.#isMetered) this.#options.besides!.remove(item, size, BYTES_PER_ITEM);
-    else this.#options.besides?.shrink(size + BYTES_PER_ITEM);
+    if (this.#isMetered) this.#options.backlog!.remove(item, size, BYTES_PER_ITEM);
+    else this.#options.backlog?.shrink(size + BYTES_PER_ITEM);
   }
 
   #end(): void {
@@ -171,7 +171,7 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
     this.#heldBack = null;
     if (this.#done) return;
     this.#done = true;
-    this.#options.besides?.close();
+    this.#options.backlog?.close();
     this.#options.onEnd();
     this.#wake();
   }

@@ -90,7 +90,7 @@ export class CallFeed {
       read: ({ row }) => new LoggedCall(row),
       maxUnread: UNREAD_BYTES,
       tooSlow: 'This subscriber reads too slowly; subscribe again and read `calls`.',
-      besides: this.#unread.of(reader.party.tenant),
+      backlog: this.#unread.of(reader.party.tenant),
       onEnd: () => {
         listeners.delete(stream);
         if (listeners.isEmpty) this.#forget(listeners);

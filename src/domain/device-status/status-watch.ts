@@ -57,7 +57,7 @@ export class StatusWatch {
       read: (event) => event,
       maxUnread: MAX_UNREAD,
       tooSlow: 'This subscriber reads too slowly; subscribe again and read `devices(online:)`.',
-      besides: this.#unread.of(tenant),
+      backlog: this.#unread.of(tenant),
       onEnd: () => {
         this.#subscribers.delete(subscriber);
         if (this.#subscribers.size === 0) this.#rest();

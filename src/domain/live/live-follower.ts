@@ -77,7 +77,7 @@ export class LiveFollower implements Follower, LiveQueue<RecordedEvent> {
       read: (event) => event,
       maxUnread: UNREAD_BYTES,
       tooSlow: 'This subscriber reads too slowly; subscribe again with "after".',
-      besides: deps.unread.of(deps.party.tenant),
+      backlog: deps.unread.of(deps.party.tenant),
       onEnd: () => {
         this.#ended = true;
         this.#own.end();
