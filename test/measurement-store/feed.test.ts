@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
 import { Feed } from '../../src/domain/live/feed.ts';
 import type { RecordedEvent } from '../../src/domain/live/recorded-event.ts';
@@ -10,6 +10,7 @@ import { newStretch, tellStretch } from '../../src/domain/live/log-range.ts';
 import { currentCaller, runAs } from '../../src/scheduling/current-caller.ts';
 import { countTurns } from '../support/loop-turns.ts';
 import { piecesOf } from '../support/pieces.ts';
+import { EITHER_DATABASE } from '../support/server.ts';
 import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 const all = (): boolean => true;
@@ -25,20 +26,28 @@ function random(seed: number): (below: number) => number {
 
 describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   let database: OpenDatabase;
+  let store: Store;
   const stops: (() => Promise<unknown>)[] = [];
+  let known = 0;
 
+  beforeAll(async () => {
+    database = await openDatabase(dialect);
+    store = await database.openStore();
+  });
   afterEach(async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   });
+  afterAll(async () => {
+    await store.stop();
+    await database.close();
+  });
 
-  async function open(): Promise<{ store: Store; feed: Feed }> {
-    if (stops.length === 0) {
-      database = await openDatabase(dialect);
-      stops.push(() => database.close());
-    }
-    const store = await database.openStore();
-    stops.push(() => store.stop());
-    return { store, feed: feedOver(store) };
+  /** For what the feed does by itself, with whichever store. */
+  const onEither = EITHER_DATABASE.includes(dialect) ? test : () => {};
+
+  /** Of devices that nothing has been recorded of: so many keys, one behind the other. */
+  function newDevices(count: number): number[] {
+    return Array.from({ length: count }, () => (known += 1));
   }
   const feedOver = (store: Pick<Store, 'position' | 'recorded'>): Feed => {
     const feed = new Feed({
@@ -52,7 +61,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   };
 
   /** A feed over a store whose reads take 5 ms each, of which it is told. */
-  const slowFeedOver = (store: Store, onRead: (page: Awaited<ReturnType<Store['recorded']>>) => void): Feed =>
+  const slowFeed = (onRead: (page: Awaited<ReturnType<Store['recorded']>>) => void): Feed =>
     feedOver({
       position: () => store.position(),
       recorded: async (query) => {
@@ -63,7 +72,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
       },
     });
 
-  async function send(store: Store, feed: Feed, deviceKey: number, rows: Row[]): Promise<void> {
+  async function send(feed: Feed, deviceKey: number, rows: Row[]): Promise<void> {
     await store.append(receipt(deviceKey, rows));
     feed.recorded();
   }
@@ -80,51 +89,56 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     );
 
   test('a position that is none of ours has expired, whatever devices are named', async () => {
-    const { store, feed } = await open();
-    await send(store, feed, 1, [[1, 1000, 1]]);
+    const feed = feedOver(store);
+    const [device] = newDevices(1) as [number];
+    await send(feed, device, [[1, 1000, 1]]);
     for (const after of ['', '-1', 'NaN', '1e3', 'Infinity', '9'.repeat(30), 'x'])
-      for (const deviceKeys of [null, [1], [77]]) {
+      for (const deviceKeys of [null, [device], [device + 1]]) {
         const page = await store.recorded({ after, upTo: null, place: null, deviceKeys, limit: 10 });
         expect(page).toMatchObject({ expired: true, readings: [] });
       }
   });
 
   test('hands out what is recorded from now on, device by device, to those who want it', async () => {
-    const { store, feed } = await open();
-    await send(store, feed, 1, [[1, 1000, 'before']]);
-    const events = await feed.subscribe({ accepts: (key) => key !== 3 });
-    await send(store, feed, 3, [[1, 1000, 1]]);
-    await send(store, feed, 1, [
+    const feed = feedOver(store);
+    const [one, other, unwanted] = newDevices(3) as [number, number, number];
+    await send(feed, one, [[1, 1000, 'before']]);
+    const events = await feed.subscribe({ accepts: (key) => key !== unwanted });
+    await send(feed, unwanted, [[1, 1000, 1]]);
+    await send(feed, one, [
       [1, 2000, 21.5],
       [2, 2000, 'x'],
       [1, 3000, -4],
     ]);
-    await send(store, feed, 2, [[5, 1000, 1]]);
+    await send(feed, other, [[5, 1000, 1]]);
     const [first, second] = await take(events, 2);
     expect(first).toMatchObject({
-      deviceKey: 1,
+      deviceKey: one,
       fieldKeys: [1, 2, 1],
       timestamps: [2000, 2000, 3000],
       values: [21.5, 'x', -4],
     });
     expect(Math.abs(first!.receivedAt - Date.now())).toBeLessThan(60_000);
-    expect(second).toMatchObject({ deviceKey: 2, fieldKeys: [5], values: [1] });
+    expect(second).toMatchObject({ deviceKey: other, fieldKeys: [5], values: [1] });
     const waiting = events.next();
     await events.return?.();
     expect(await waiting).toEqual({ value: undefined, done: true });
   });
 
   test('goes on from a cursor, also of an event in the middle of a commit, also after a restart', async () => {
-    const { store, feed } = await open();
+    const feed = feedOver(store);
     const events = await feed.subscribe({ accepts: all });
     // One commit of three devices.
-    await store.append({ batches: [1, 2, 3].flatMap((key) => receipt(key, [[1, 1000, key]]).batches) });
-    await send(store, feed, 4, [[1, 1000, 4]]);
+    const devices = newDevices(4);
+    const [last] = devices.slice(-1) as [number];
+    await store.append({ batches: devices.slice(0, -1).flatMap((key) => receipt(key, [[1, 1000, key]]).batches) });
+    await send(feed, last, [[1, 1000, last]]);
     const got = await take(events, 4);
-    expect(got.map(({ deviceKey }) => deviceKey)).toEqual([1, 2, 3, 4]);
+    expect(got.map(({ deviceKey }) => deviceKey)).toEqual(devices);
     await events.return?.();
     await store.stop();
-    const { feed: later } = await open();
+    store = await database.openStore();
+    const later = feedOver(store);
     for (let at = 0; at < got.length; at += 1) {
       const resumed = await later.subscribe({ accepts: all, after: got[at]!.cursor });
       const rest = await take(resumed, 3 - at);
@@ -136,64 +150,69 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   });
 
   test('who names devices gets what they record, also when somebody else has followed others for long', async () => {
-    const { store, feed } = await open();
-    const others = await feed.subscribe({ accepts: all, deviceKeys: new Set([1]) });
+    const feed = feedOver(store);
+    const [followed, named, neither, silent] = newDevices(4) as [number, number, number, number];
+    const others = await feed.subscribe({ accepts: all, deviceKeys: new Set([followed]) });
     const [before, between] = [await feed.subscribe({ accepts: all }), 25];
-    for (let at = 0; at < between; at += 1) await send(store, feed, 1 + (at % 3), [[1, 1000 + at, at]]);
+    for (let at = 0; at < between; at += 1) await send(feed, followed + (at % 3), [[1, 1000 + at, at]]);
     const [first] = await take(before, between);
     await before.return?.();
-    const named = { accepts: all, deviceKeys: new Set([2, 9]) };
-    const [resumed, fresh] = [await feed.subscribe({ ...named, after: first!.cursor }), await feed.subscribe(named)];
-    await send(store, feed, 3, [[1, 5000, 'not wanted']]);
-    await send(store, feed, 2, [[1, 5000, 'wanted']]);
-    await send(store, feed, 1, [[1, 5000, 'of others']]);
+    const some = { accepts: all, deviceKeys: new Set([named, silent]) };
+    const [resumed, fresh] = [await feed.subscribe({ ...some, after: first!.cursor }), await feed.subscribe(some)];
+    await send(feed, neither, [[1, 5000, 'not wanted']]);
+    await send(feed, named, [[1, 5000, 'wanted']]);
+    await send(feed, followed, [[1, 5000, 'of others']]);
     const ofDevice = (key: number): number[] =>
-      Array.from({ length: between }, (_, at) => at).filter((at) => 1 + (at % 3) === key); // prettier-ignore
+      Array.from({ length: between }, (_, at) => at).filter((at) => followed + (at % 3) === key);
     const valuesOf = (events: RecordedEvent[]): unknown[] => events.flatMap(({ values }) => values);
-    expect(valuesOf(await take(resumed, 9))).toEqual([...ofDevice(2), 'wanted']);
+    expect(valuesOf(await take(resumed, 9))).toEqual([...ofDevice(named), 'wanted']);
     expect(valuesOf(await take(fresh, 1))).toEqual(['wanted']);
-    expect(valuesOf(await take(others, 10))).toEqual([...ofDevice(1), 'of others']);
+    expect(valuesOf(await take(others, 10))).toEqual([...ofDevice(followed), 'of others']);
     for (const events of [resumed, fresh, others]) await events.return?.();
   });
 
   test('a cursor that is none, of another database, or older than what is kept', async () => {
-    const { store, feed } = await open();
+    const feed = feedOver(store);
     expect(await codeOf(feed.subscribe({ accepts: all, after: 'nonsense' }))).toBe('BAD_USER_INPUT');
     const future = dialect === 'sqlite' ? '999999' : '999999999:999999999:';
     for (const place of [[future], ["1'; drop table reading"], ['1:2:3:4']]) {
       const after = Buffer.from(JSON.stringify(place)).toString('base64url');
       expect(await codeOf(feed.subscribe({ accepts: all, after }))).toBe('CURSOR_EXPIRED');
     }
+    const [device] = newDevices(1) as [number];
     const events = await feed.subscribe({ accepts: all });
-    await send(store, feed, 1, [[1, 1000, 1]]);
-    await send(store, feed, 1, [[1, 2000, 2]]);
+    await send(feed, device, [[1, 1000, 1]]);
+    await send(feed, device, [[1, 2000, 2]]);
     const [first, second] = await take(events, 2);
     await events.return?.();
-    await store.compact([1], Infinity);
+    await store.compact([device], Infinity);
     expect(await codeOf(feed.subscribe({ accepts: all, after: first!.cursor }))).toBe('CURSOR_EXPIRED');
     if (dialect === 'sqlite') {
       const resumed = await feed.subscribe({ accepts: all, after: second!.cursor });
-      await send(store, feed, 1, [[1, 3000, 3]]);
+      await send(feed, device, [[1, 3000, 3]]);
       expect((await take(resumed, 1))[0]).toMatchObject({ values: [3] });
       await resumed.return?.();
     }
   });
 
   test('what was deleted does not expire a cursor', async () => {
-    const { store, feed } = await open();
+    const feed = feedOver(store);
+    const [device] = newDevices(1) as [number];
     const events = await feed.subscribe({ accepts: all });
-    await send(store, feed, 1, [[1, 1000, 1]]);
+    await send(feed, device, [[1, 1000, 1]]);
     const [first] = await take(events, 1);
     await events.return?.();
-    await store.remove({ deviceKey: 1, fieldKeys: [1], from: 0, to: 5000, dryRun: false });
+    await store.remove({ deviceKey: device, fieldKeys: [1], from: 0, to: 5000, dryRun: false });
     const resumed = await feed.subscribe({ accepts: all, after: first!.cursor });
-    await send(store, feed, 1, [[1, 6000, 6]]);
+    await send(feed, device, [[1, 6000, 6]]);
     expect((await take(resumed, 1))[0]).toMatchObject({ values: [6] });
     await resumed.return?.();
   });
 
   test('a reader that stands still is closed with a reason, and goes on from where it was', async () => {
-    const { store, feed } = await open();
+    const feed = feedOver(store);
+    const [device] = newDevices(1) as [number];
+    const position = await store.position();
     const slow = await feed.subscribe({ accepts: all });
     const quick = await feed.subscribe({ accepts: all });
     const text = 'x'.repeat(4_000);
@@ -201,9 +220,8 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     for (let at = 1; at <= 60; at += 1) {
       wanted.push(at);
       await send(
-        store,
         feed,
-        1,
+        device,
         Array.from({ length: 20 }, (_, i): Row => [i, at, text]),
       );
       expect((await take(quick, 1))[0]!.timestamps[0]).toBe(at);
@@ -226,31 +244,29 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
       IteratorResult<RecordedEvent> | string;
     // What lay unread is gone with it: nothing was read before, so it starts anew from the beginning.
     expect(first).toBe('OVERLOADED');
-    const position = dialect === 'sqlite' ? '0' : null;
-    if (position !== null) {
-      const after = Buffer.from(JSON.stringify([position])).toString('base64url');
-      const again = await feed.subscribe({ accepts: all, after });
-      expect(await read(again)).toBe('complete');
-      expect(got).toEqual(wanted);
-      expect(cursor).not.toBe('');
-      await again.return?.();
-    }
+    const after = Buffer.from(JSON.stringify([position])).toString('base64url');
+    const again = await feed.subscribe({ accepts: all, after });
+    expect(await read(again)).toBe('complete');
+    expect(got).toEqual(wanted);
+    expect(cursor).not.toBe('');
+    await again.return?.();
     await quick.return?.();
   });
 
   test('who comes back reads a page when its tenant has room for it, and not before', async () => {
-    const { store, feed } = await open();
+    const feed = feedOver(store);
+    const [device, ...named] = newDevices(32) as [number, ...number[]];
     const first = await feed.subscribe({ accepts: all });
-    await send(store, feed, 1, [[1, 1_000, 1]]);
+    await send(feed, device, [[1, 1_000, 1]]);
     const [{ cursor }] = (await take(first, 1)) as [RecordedEvent];
-    for (let at = 2; at <= 4; at += 1) await send(store, feed, 1, [[1, at * 1_000, at]]);
+    for (let at = 2; at <= 4; at += 1) await send(feed, device, [[1, at * 1_000, at]]);
     const subscribe = (at: number, tenant: string) =>
       // Different ones, so that none is read for another.
       feed.subscribe({
         accepts: all,
         after: cursor,
         party: { tokenId: `token ${at % 2}`, tenant },
-        deviceKeys: new Set([1, 100 + at]),
+        deviceKeys: new Set([device, named[at]!]),
       });
     const followers = await Promise.all(Array.from({ length: 30 }, (_, at) => subscribe(at, 'tenant')));
     const got = new Set<number>();
@@ -269,7 +285,6 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   });
 
   test('where the database fails amid what is handed out it goes on there: nobody is told twice', async () => {
-    const { store } = await open();
     let reads = 0;
     let asked = 0;
     const failures: string[] = [];
@@ -293,7 +308,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     const count = 2_500;
     await store.append({
-      batches: Array.from({ length: count }, (_, at) => receipt(at + 1, [[1, 1000, at]]).batches[0]!),
+      batches: newDevices(count).map((key, at) => receipt(key, [[1, 1000, at]]).batches[0]!),
     });
     feed.recorded();
     for (const events of [known, asking]) {
@@ -305,7 +320,6 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   });
 
   test('who comes while it goes on there is told of what is recorded from then on, once', async () => {
-    const { store } = await open();
     const state = { isAway: false, failed: 0 };
     const failing: Pick<Store, 'position' | 'recorded'> = {
       position: () => store.position(),
@@ -322,27 +336,28 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     stops.push(async () => feed.stop());
     const first = await feed.subscribe({ accepts: all });
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const record = async (from: number, count: number): Promise<void> => {
-      const devices = Array.from({ length: count }, (_, at) => from + at);
-      await store.append({ batches: devices.map((at) => receipt(at, [[1, 1000, at]]).batches[0]!) });
+    const values: number[] = [];
+    const record = async (count: number): Promise<void> => {
+      const devices = newDevices(count);
+      values.push(...devices);
+      await store.append({ batches: devices.map((key) => receipt(key, [[1, 1000, key]]).batches[0]!) });
       feed.recorded();
     };
     state.isAway = true;
-    await record(1, 2_500);
+    await record(2_500);
     await expect.poll(() => state.failed).toBe(1);
-    await record(2_501, 100);
+    await record(100);
     const later = await feed.subscribe({ accepts: all });
     const taken = take(later, 50);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    await record(2_601, 50);
+    await record(50);
     const valuesOf = (events: { values: StoredValue[] }[]): StoredValue[] => events.flatMap(({ values }) => values);
-    expect(valuesOf(await taken)).toEqual(Array.from({ length: 50 }, (_, at) => 2_601 + at));
-    expect(valuesOf(await take(first, 2_650))).toEqual(Array.from({ length: 2_650 }, (_, at) => at + 1));
+    expect(valuesOf(await taken)).toEqual(values.slice(2_600));
+    expect(valuesOf(await take(first, 2_650))).toEqual(values);
     for (const events of [first, later]) await events.return?.();
   });
 
   test('what is recorded between the failure and that is told at its end, though nothing else is recorded', async () => {
-    const { store } = await open();
     let failed = 0;
     const feed = new Feed({
       store,
@@ -359,31 +374,32 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
       },
     });
     await new Promise((resolve) => setTimeout(resolve, 100));
-    await send(store, feed, 1, [[1, 1000, 1]]);
+    const [device] = newDevices(1) as [number];
+    await send(feed, device, [[1, 1000, 1]]);
     await expect.poll(() => failed).toBe(1);
-    await send(store, feed, 1, [[1, 2000, 2]]);
+    await send(feed, device, [[1, 2000, 2]]);
     expect((await take(events, 2)).map(({ values: [value] }) => value)).toEqual([1, 2]);
     await events.return?.();
   });
 
-  test('who comes, with however many others, holds up nobody who follows already', async () => {
-    const { store } = await open();
+  onEither('who comes, with however many others, holds up nobody who follows already', async () => {
     let reads = 0;
-    const feed = slowFeedOver(store, () => void (reads += 1));
+    const feed = slowFeed(() => void (reads += 1));
     const first = await feed.subscribe({ accepts: all });
     await new Promise((resolve) => setTimeout(resolve, 100));
     const others = await Promise.all(Array.from({ length: 200 }, () => feed.subscribe({ accepts: all })));
     reads = 0;
-    for (const value of [1, 2]) await send(store, feed, 1, [[1, value * 1000, value]]);
+    const [device] = newDevices(1) as [number];
+    for (const value of [1, 2]) await send(feed, device, [[1, value * 1000, value]]);
     await take(first, 1);
     expect(reads).toBeLessThan(50);
-    await send(store, feed, 1, [[1, 3000, 3]]);
+    await send(feed, device, [[1, 3000, 3]]);
     for (const events of others) expect((await take(events, 3)).map(({ values: [value] }) => value)).toEqual([1, 2, 3]);
     for (const events of [first, ...others]) await events.return?.();
   });
 
-  test('others have their turns while many who name devices are taken in, of whom some leave', async () => {
-    const { store } = await open();
+  onEither('others have their turns while many who name devices are taken in, of whom some leave', async () => {
+    const [device] = newDevices(1) as [number];
     let looks: Promise<void> = Promise.resolve();
     const feed = feedOver({
       position: () => store.position(),
@@ -403,7 +419,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     const inTurns = new Map<number, number>();
     let isNoted = false;
     const named = (): ReadonlySet<number> => {
-      const keys = new Set([7]);
+      const keys = new Set([device]);
       const value = (): SetIterator<number> => {
         // As long as a thousand.
         if (isNoted) for (const end = performance.now() + 0.3; performance.now() < end;);
@@ -421,60 +437,56 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     goOn();
     await expect.poll(() => inTurns.size).toBeGreaterThan(0);
     await others.pop()!.return();
-    await send(store, feed, 7, [[1, 1000, 1]]);
-    for (const events of others) expect((await take(events, 1))[0]).toMatchObject({ deviceKey: 7, values: [1] });
+    await send(feed, device, [[1, 1000, 1]]);
+    for (const events of others) expect((await take(events, 1))[0]).toMatchObject({ deviceKey: device, values: [1] });
     expect(Math.max(...inTurns.values())).toBeLessThan(100);
     for (const events of [first, ...others]) await events.return?.();
   });
 
-  test('others have their turns while much is handed out to many, and who wants the same is asked as one', async () => {
-    const { store, feed } = await open();
-    let asked = 0;
-    const turns = countTurns();
-    stops.push(async () => turns.stop());
-    let [first, last] = [Infinity, 0];
-    const accepts = (): boolean => {
-      first = Math.min(first, turns.turns);
-      last = turns.turns;
-      return false;
-    };
-    const many = { length: 1_000 };
-    const alike = Array.from(many, () =>
-      feed.subscribe({ audience: 'alike', accepts: (key) => (asked += 1) > 0 && key === 1_500 }),
-    );
-    const each = Array.from(many, () => feed.subscribe({ accepts }));
-    const followers = await Promise.all([...alike, ...each]);
-    const end = await feed.subscribe({ accepts: (key) => key === 1_500 });
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await store.append({
-      batches: Array.from({ length: 1_500 }, (_, at) => receipt(at + 1, [[1, 1000, at]]).batches[0]!),
-    });
-    feed.recorded();
-    await take(end, 1);
-    for (const events of followers.slice(0, many.length))
-      expect((await take(events, 1))[0]).toMatchObject({ deviceKey: 1_500 });
-    expect(asked).toBeLessThan(10_000);
-    expect(last - first).toBeGreaterThan(4);
-    for (const events of [end, ...followers]) await events.return?.();
-  });
+  onEither(
+    'others have their turns while much is handed out to many, and who wants the same is asked as one',
+    async () => {
+      const feed = feedOver(store);
+      let asked = 0;
+      const devices = newDevices(1_500);
+      const [end] = devices.slice(-1) as [number];
+      const turns = countTurns();
+      stops.push(async () => turns.stop());
+      let [first, last] = [Infinity, 0];
+      const accepts = (): boolean => {
+        first = Math.min(first, turns.turns);
+        last = turns.turns;
+        return false;
+      };
+      const many = { length: 1_000 };
+      const alike = Array.from(many, () =>
+        feed.subscribe({ audience: 'alike', accepts: (key) => (asked += 1) > 0 && key === end }),
+      );
+      const each = Array.from(many, () => feed.subscribe({ accepts }));
+      const followers = await Promise.all([...alike, ...each]);
+      const ofEnd = await feed.subscribe({ accepts: (key) => key === end });
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await store.append({
+        batches: devices.map((key) => receipt(key, [[1, 1000, key]]).batches[0]!),
+      });
+      feed.recorded();
+      await take(ofEnd, 1);
+      for (const events of followers.slice(0, many.length))
+        expect((await take(events, 1))[0]).toMatchObject({ deviceKey: end });
+      expect(asked).toBeLessThan(10_000);
+      expect(last - first).toBeGreaterThan(4);
+      for (const events of [ofEnd, ...followers]) await events.return?.();
+    },
+  );
 
-  test('who comes behind the many of another token is taken in before them', async () => {
-    const { store } = await open();
-    const slow: Pick<Store, 'position' | 'recorded'> = {
-      position: () => store.position(),
-      recorded: async (query) => {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        return store.recorded(query);
-      },
-    };
-    const onError = (error: unknown): void => expect.unreachable(String(error));
-    const feed = new Feed({ store: slow, cluster: new LocalCluster(), now: () => Date.now(), onError });
-    stops.push(async () => feed.stop());
+  onEither('who comes behind the many of another token is taken in before them', async () => {
+    const feed = slowFeed(() => {});
+    const [device] = newDevices(1) as [number];
     const subscribe = (tokenId: string): ReturnType<Feed['subscribe']> =>
       feed.subscribe({ accepts: all, party: { tokenId, tenant: tokenId } });
     const many = await Promise.all(Array.from({ length: 200 }, () => subscribe('many')));
     const one = await subscribe('one');
-    await send(store, feed, 1, [[1, 1000, 1]]);
+    await send(feed, device, [[1, 1000, 1]]);
     let told = 0;
     const followers = many.map(async (events) => {
       await take(events, 1);
@@ -487,14 +499,15 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   });
 
   test('what is handed out stands in the line of none of those who follow', async () => {
-    const { store, feed } = await open();
+    const feed = feedOver(store);
     const seen = new Set<string>();
     const party = { tokenId: 'first', tenant: 'first' };
     const accepts = (): boolean => seen.add(currentCaller().tokenId).size > 0;
     const events = await runAs(party, () => feed.subscribe({ accepts, party }));
     await new Promise((resolve) => setTimeout(resolve, 100));
     seen.clear();
-    await runAs(party, () => send(store, feed, 1, [[1, 1000, 1]]));
+    const [device] = newDevices(1) as [number];
+    await runAs(party, () => send(feed, device, [[1, 1000, 1]]));
     await take(events, 1);
     expect([...seen]).toEqual(['']);
     await events.return?.();
@@ -503,7 +516,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   test.each([0, 1])(
     'devices that nobody knows yet are looked up together, %i others being told of them without',
     async (others) => {
-      const { store, feed } = await open();
+      const feed = feedOver(store);
       // As who watches the status of devices.
       const watching = await Promise.all(
         Array.from({ length: others }, () => feed.subscribe({ accepts: () => false })),
@@ -519,53 +532,56 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
         },
       });
       await new Promise((resolve) => setTimeout(resolve, 100));
-      await store.append({
-        batches: Array.from({ length: 30 }, (_, at) => receipt(at + 1, [[1, 1000, at]]).batches[0]!),
-      });
+      const devices = newDevices(30);
+      await store.append({ batches: devices.map((key) => receipt(key, [[1, 1000, key]]).batches[0]!) });
       feed.recorded();
-      expect((await take(events, 30)).map(({ deviceKey }) => deviceKey)).toEqual(
-        Array.from({ length: 30 }, (_, at) => at + 1),
-      ); // prettier-ignore
+      expect((await take(events, 30)).map(({ deviceKey }) => deviceKey)).toEqual(devices);
       expect(most).toBe(30);
       for (const one of [events, ...watching]) await one.return?.();
     },
   );
 
-  test('who waits until it is taken in has no more to read the longer that takes', async () => {
-    const { store } = await open();
-    let most = 0;
-    const feed = slowFeedOver(store, ({ readings }) => void (most = Math.max(most, readings.length)));
+  onEither('who waits until it is taken in has no more to read the longer that takes', async () => {
+    const count = 100;
+    const [device] = newDevices(1) as [number];
+    let [most, onRead] = [0, (): void => {}];
+    const feed = slowFeed(({ readings }) => {
+      most = Math.max(most, readings.length);
+      onRead();
+    });
     const first = await feed.subscribe({ accepts: all });
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const others = await Promise.all(Array.from({ length: 200 }, () => feed.subscribe({ accepts: all })));
-    let at = 0;
-    for (const from = performance.now(); performance.now() < from + 1_500;) {
-      at += 1;
-      await send(store, feed, 1, [[1, at, at]]);
+    const others = await Promise.all(Array.from({ length: count }, () => feed.subscribe({ accepts: all })));
+    // As many as are read for those who are taken in, and for all others.
+    for (let at = 1; at <= count; at += 1) {
+      const read = new Promise<void>((resolve) => (onRead = resolve));
+      await send(feed, device, [[1, at, at]]);
+      await read;
     }
     const told = async (events: AsyncIterator<RecordedEvent>): Promise<unknown[]> => {
       const values: unknown[] = [];
-      while (values.length < at) values.push(...(await take(events, 1))[0]!.values);
+      while (values.length < count) values.push(...(await take(events, 1))[0]!.values);
       return values;
     };
-    const sent = Array.from({ length: at }, (_, before) => before + 1);
+    const sent = Array.from({ length: count }, (_, before) => before + 1);
     for (const events of [first, ...others]) {
       expect(await told(events)).toEqual(sent);
       await events.return?.();
     }
-    expect(most).toBeLessThan(at / 3);
+    expect(most).toBeLessThan(count / 3);
   });
 
   test('a device that sends without a pause is told of in few events, which miss nothing', async () => {
-    const { store, feed } = await open();
-    const events = await feed.subscribe({ accepts: all, deviceKeys: new Set([1]) });
+    const feed = feedOver(store);
+    const [device] = newDevices(1) as [number];
+    const events = await feed.subscribe({ accepts: all, deviceKeys: new Set([device]) });
     const count = 1_500;
     let commits = 0;
     // Whoever resumes at the end of any of the events goes on behind it.
     const got: { values: StoredValue[]; cursor: string }[] = [];
     const sending = (async () => {
       for (; commits < count; commits += 1) {
-        await store.append(receipt(1, [[1, 1_000 + commits, commits]]));
+        await store.append(receipt(device, [[1, 1_000 + commits, commits]]));
         // Told of when a look is long over, as on a busy server.
         if (commits % 300 === 299) feed.recorded();
       }
@@ -589,31 +605,34 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
 
   test.each([1, 2, 3])('misses nothing and repeats nothing over disconnects while writing, seed %i', async (seed) => {
     const pick = random(seed);
-    const { store, feed } = await open();
+    const feed = feedOver(store);
+    const devices = newDevices(4);
     // On PostgreSQL a second node writes too; it says so to nobody.
-    const other = dialect === 'postgres' ? await open() : { store, feed };
+    const other = dialect === 'postgres' ? await database.openStore() : store;
+    if (other !== store) stops.push(() => other.stop());
     const expected = new Map<string, StoredValue>();
     const nothingYet = await feed.subscribe({ accepts: all });
-    await send(store, feed, 99, [[1, 1, 0]]);
+    const [begin, finish] = newDevices(2) as [number, number];
+    await send(feed, begin, [[1, 1, 0]]);
     let { cursor } = (await take(nothingYet, 1))[0]!;
     await nothingYet.return?.();
 
     const writers = Array.from({ length: 6 }, async (_, writer) => {
       for (let at = 0; at < 40; at += 1) {
-        const deviceKey = 1 + pick(4);
+        const deviceKey = devices[pick(4)]!;
         const rows: Row[] = Array.from({ length: 1 + pick(5) }, (__, i) => [
           i,
           writer * 1_000_000 + at * 10 + pick(3),
           pick(1000),
         ]);
-        const node = at % 2 === 0 ? { store, feed } : other;
-        await node.store.append(receipt(deviceKey, rows));
-        if (node.store === store) feed.recorded();
+        const node = at % 2 === 0 ? store : other;
+        await node.append(receipt(deviceKey, rows));
+        if (node === store) feed.recorded();
         for (const [field, timestamp, value] of rows) expected.set(`${deviceKey} ${field} ${timestamp}`, value);
         if (pick(10) === 0) await new Promise((resolve) => setTimeout(resolve, pick(10)));
       }
     });
-    const done = Promise.all(writers).then(() => send(store, feed, 100, [[1, 1, 'end']]));
+    const done = Promise.all(writers).then(() => send(feed, finish, [[1, 1, 'end']]));
     const got = new Map<string, StoredValue>();
     const seen = new Set<string>();
     let doubled = 0;
@@ -623,7 +642,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
       for (let left = 1 + pick(20); left > 0 && !isEnd; left -= 1) {
         const event = (await events.next()).value as RecordedEvent;
         cursor = event.cursor;
-        isEnd = event.deviceKey === 100;
+        isEnd = event.deviceKey === finish;
         event.timestamps.forEach((timestamp, at) => {
           const key = `${event.deviceKey} ${event.fieldKeys[at]} ${timestamp}`;
           got.set(key, event.values[at]!);
@@ -635,7 +654,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
       await events.return?.();
     }
     await done;
-    got.delete('100 1 1');
+    got.delete(`${finish} 1 1`);
     expect(Object.fromEntries([...got].sort())).toEqual(Object.fromEntries([...expected].sort()));
     // A moment that was written again comes whole, the rest once.
     expect(doubled).toBeLessThan(expected.size / 2);
