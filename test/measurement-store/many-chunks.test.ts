@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseResolution } from '../../src/domain/history/resolution.ts';
 import { gridEdges } from '../../src/domain/history/time-grid.ts';
 import {
@@ -25,7 +25,7 @@ const textOf = (i: number): string => `text ${i % 11}`;
 describe.each(DIALECTS)('a range of many chunks in the %s store', (dialect) => {
   let database: OpenDatabase;
   let store: Store;
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openDatabase(dialect);
     store = await database.openStore();
     for (let from = 0; from < VALUES; from += 1_000) {
@@ -38,7 +38,7 @@ describe.each(DIALECTS)('a range of many chunks in the %s store', (dialect) => {
     }
     await store.compact([1], Date.now() + 1);
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await store.stop();
     await database.close();
   });

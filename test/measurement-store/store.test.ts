@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { StoreOptions } from '../../src/measurement-store/store-options.ts';
 import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';
 
 const DAY = 86_400_000;
@@ -9,16 +10,29 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
   let store: Store;
   /** A device of its own for every test. */
   let device = 0;
+  let isChanged = false;
 
   beforeAll(async () => {
     database = await openDatabase(dialect);
-  });
-  beforeEach(async () => {
-    device += 10;
     store = await database.openStore();
   });
-  afterEach(() => store.stop());
-  afterAll(() => database.close());
+  beforeEach(() => {
+    device += 10;
+  });
+  afterEach(async () => {
+    if (isChanged) await reopen();
+  });
+  afterAll(async () => {
+    await store.stop();
+    await database.close();
+  });
+
+  /** With options until the end of the test. */
+  async function reopen(options?: StoreOptions): Promise<void> {
+    await store.stop();
+    store = await database.openStore(options);
+    isChanged = options !== undefined;
+  }
 
   test('shows what it acknowledged at once', async () => {
     await store.append(receipt(device, [[1, 1_000, 20.5], [2, 1_000, 'open']])); // prettier-ignore
@@ -209,8 +223,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     expect(await store.remove({ deviceKey: device, fieldKeys: [1], from: 0, to: 2, dryRun: false })).toBe(1);
     await store.compact([device], Infinity);
     expect(await everything(store, device, 1)).toEqual([[2, 2]]);
-    await store.stop();
-    store = await database.openStore();
+    await reopen();
     expect(await everything(store, device, 1)).toEqual([[2, 2]]);
   });
 
@@ -238,7 +251,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     for (const key of [device, device + 1, device + 2]) await store.append(receipt(key, rows, 9_000));
     await database.sql('INSERT INTO purge (device_key, field_key) VALUES (?, NULL), (?, 2)', [device, device + 1]);
     void store.settlePurges();
-    await waitFor(async () => (await database.sql('SELECT id FROM purge')).length === 0);
+    await expect.poll(() => database.sql('SELECT id FROM purge')).toEqual([]);
     expect(await store.latest([{ deviceKey: device, fieldKeys: [1, 2] }])).toEqual([]);
     expect(await store.latest([{ deviceKey: device + 1, fieldKeys: [1, 2] }])).toMatchObject([{ fieldKey: 1 }]);
     expect(await store.latest([{ deviceKey: device + 2, fieldKeys: [1, 2] }])).toHaveLength(2);
@@ -256,7 +269,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     await letGo();
     await Promise.all([...queued, settled]);
-    await waitFor(async () => (await database.sql('SELECT id FROM purge')).length === 0);
+    await expect.poll(() => database.sql('SELECT id FROM purge')).toEqual([]);
     expect(await everything(store, device, 1)).toEqual([]);
     expect((await store.lastHeard([device])).size).toBe(0);
   });
@@ -284,7 +297,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     await store.stop();
     await database.sql('INSERT INTO purge (device_key, field_key) VALUES (?, 1)', [device]);
     store = await database.openStore();
-    await waitFor(async () => (await database.sql('SELECT id FROM purge')).length === 0);
+    await expect.poll(() => database.sql('SELECT id FROM purge')).toEqual([]);
     expect(await everything(store, device, 1)).toEqual([]);
   });
 
@@ -298,8 +311,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
   });
 
   test('refuses more than its queue holds, and takes more when it has room again', async () => {
-    await store.stop();
-    store = await database.openStore({ maxWaitingRows: 1_000 });
+    await reopen({ maxWaitingRows: 1_000 });
     const rows = Array.from({ length: 100 }, (_, i): Row => [1, i, i]);
     const results = await Promise.allSettled(
       Array.from({ length: 30 }, (_, i) => store.append(receipt(device + (i % 10), rows))),
@@ -319,8 +331,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
   });
 
   test('bounds the queue by bytes, too', async () => {
-    await store.stop();
-    store = await database.openStore({ maxWaitingBytes: 100_000 });
+    await reopen({ maxWaitingBytes: 100_000 });
     const results = await Promise.allSettled(
       Array.from({ length: 10 }, (_, i) => store.append(receipt(device, [[1, i, 'x'.repeat(40_000)]]))),
     );
@@ -332,11 +343,3 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     await expect(store.ping()).resolves.toBeUndefined();
   });
 });
-
-async function waitFor(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('did not happen within 10 s');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
