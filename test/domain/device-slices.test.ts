@@ -6,10 +6,10 @@ import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { DATABASES } from '../support/server.ts';
 
 /** Several slices of SQLite. */
-const DEVICES = 24_000;
+const DEVICES = 18_000;
 const AT_ONCE = 3_000;
 /** Spread over all slices. */
-const EVERY = 701;
+const EVERY = 501;
 /** Workspaces that have few. */
 const SMALL = 60;
 const FEW = 100;

@@ -16,12 +16,11 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
   });
   afterAll(() => domain.close());
 
-  async function insert(table: string, columns: string, rows: unknown[][]): Promise<void> {
-    await domain.database.write(async (em) => {
-      const places = columns.split(', ').map(() => '?');
-      for (const row of rows)
-        await em.execute(`insert into ${table} (${columns}) values (${places.join(', ')})`, row, 'run');
-    });
+  /** A row for each of the values, which is `value` in what is selected. */
+  async function insert(into: string, select: string, values: unknown[], ...bound: string[]): Promise<void> {
+    const from = name === 'sqlite' ? 'json_each(?)' : 'json_array_elements_text(?::json) as rows (value)';
+    const sql = `insert into ${into} select ${select} from ${from}`;
+    await domain.database.write((em) => em.execute(sql, [...bound, JSON.stringify(values)], 'run'));
   }
 
   async function count(table: string, column: string, value: unknown): Promise<number> {
@@ -30,8 +29,8 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     return Number(row!.rows);
   }
 
-  function many(length: number, row: (at: number) => unknown[]): unknown[][] {
-    return Array.from({ length }, (_, at) => row(at));
+  function ids(length: number): string[] {
+    return Array.from({ length }, () => uuidV7());
   }
 
   test('a product with 600 versions of its decoder', async () => {
@@ -39,8 +38,9 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     const { id: workspaceId } = await workspaces.create(access, 'w');
     const { id, key } = await products.create(access, { name: 'p', workspaceId });
     const source = 'x'.repeat(262_000);
-    const versions = many(600, (at) => [key, at + 1, 1, source]);
-    await insert('decoder_version', 'product_key, version, created_at, source', versions);
+    const versions = Array.from({ length: 600 }, (_, at) => at + 1);
+    const into = 'decoder_version (product_key, version, created_at, source)';
+    await insert(into, `${key}, cast(value as integer), 1, ?`, versions, source);
     expect(await piecesOf(() => products.delete(access, id))).toBeGreaterThanOrEqual(3);
     expect(await count('decoder_version', 'product_key', key)).toBe(0);
   });
@@ -49,31 +49,22 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     const { access, products, workspaces, devices } = domain;
     const { id: workspaceId } = await workspaces.create(access, 'w');
     const product = await products.create(access, { name: 'p', workspaceId });
-    const rows = many(500, () => []).map(() => ({ name: 'd' }));
-    const ids = (await devices.create(access, product.id, rows, 'unlimited')).map(({ id }) => id);
+    const rows = Array.from({ length: 500 }, () => ({ name: 'd' }));
+    const deviceIds = (await devices.create(access, product.id, rows, 'unlimited')).map(({ id }) => id);
     const text = JSON.stringify({ a: 'x'.repeat(65_000) });
     await domain.database.write((em) =>
       em.execute('update device set metadata = ?, configuration = ? where product_key = ?', [text, text, product.key]),
     );
-    expect(await piecesOf(() => devices.delete(access, ids))).toBeGreaterThanOrEqual(2);
+    expect(await piecesOf(() => devices.delete(access, deviceIds))).toBeGreaterThanOrEqual(2);
     expect(await count('device', 'product_key', product.key)).toBe(0);
   });
 
   test('unknown devices that were last heard of long ago, with their calls', async () => {
     const { access, workspaces, unknownDevices } = domain;
     const { id } = await workspaces.create(access, 'w');
-    const [old, recent] = [uuidV7(), uuidV7()];
-    await insert(
-      'unknown_device',
-      'id, workspace_id, identifier, identity, network, first_seen_at, last_seen_at, seen',
-      [
-        [old, id, 'old', 'old', 'TTN', 1, 1, 1],
-        [recent, id, 'recent', 'recent', 'TTN', 1, 1_000, 1],
-      ],
-    );
-    const columns = 'id, unknown_device_id, received_at, path, query, headers, body';
-    const call = (of: string): unknown[] => [uuidV7(), of, 1, '', '', '{}', 'x'.repeat(65_536)];
-    await insert('unknown_call', columns, [call(recent), ...many(1_000, () => call(old))]);
+    const [old, recent] = ids(2) as [string, string];
+    await insertUnknown(id, old, 1, 1_000);
+    await insertUnknown(id, recent, 1_000, 1);
     expect(await piecesOf(() => unknownDevices.forgetBefore(1_000))).toBeGreaterThanOrEqual(3);
     expect(await count('unknown_device', 'workspace_id', id)).toBe(1);
     expect(await count('unknown_call', 'unknown_device_id', old)).toBe(0);
@@ -88,25 +79,13 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     const caller: Access = (await authenticator.authenticate(made.secret))!;
     const other = await tokens.create(access, { name: 'o', kind: 'INDIVIDUAL', workspaceId: id, scopes: ['READ'] });
     expect(await authenticator.authenticate(other.secret)).not.toBeNull();
-    const limits = JSON.stringify(many(1_000, () => [uuidV7()]).flat());
-    await insertTokens(id, 600, limits);
+    const limits = JSON.stringify(ids(1_000));
+    await insertTokens(id, 300, limits);
     const device = uuidV7();
-    await insert(
-      'unknown_device',
-      'id, workspace_id, identifier, identity, network, first_seen_at, last_seen_at, seen',
-      [[device, id, 'i', 'i', 'TTN', 1, 1, 1]],
-    );
-    await insert(
-      'unknown_call',
-      'id, unknown_device_id, received_at, path, query, headers, body',
-      many(1_000, () => [uuidV7(), device, 1, '', '', '{}', 'x'.repeat(65_536)]),
-    );
-    await insert(
-      'audit_entry',
-      'id, workspace_id, at, operation, token_id, subjects, arguments',
-      many(5_000, () => [uuidV7(), id, 1, 'updateDevice', 't', '[]', 'x'.repeat(3_000)]),
-    );
-    expect(await piecesOf(() => workspaceRemoval.delete(caller, id))).toBeGreaterThanOrEqual(10);
+    await insertUnknown(id, device, 1, 500);
+    const log = 'audit_entry (id, workspace_id, at, operation, token_id, subjects, arguments)';
+    await insert(log, `value, '${id}', 1, 'updateDevice', 't', '[]', ?`, ids(2_500), 'x'.repeat(3_000));
+    expect(await piecesOf(() => workspaceRemoval.delete(caller, id))).toBeGreaterThanOrEqual(5);
     for (const table of ['token', 'unknown_device', 'audit_entry'])
       expect(await count(table, 'workspace_id', id)).toBe(0);
     expect(await count('unknown_call', 'unknown_device_id', device)).toBe(0);
@@ -130,18 +109,18 @@ describe.each(DATABASES)('what holds much is deleted with turns for others in be
     expect(await count('token', 'workspace_id', id)).toBeGreaterThan(100);
   });
 
-  async function insertTokens(workspaceId: string, length: number, limits: string): Promise<void> {
-    await insert(
-      'token',
-      'id, name, kind, workspace_id, scopes, product_ids, device_ids, hash, created_at, signed_in',
-      many(length, () =>
-        [uuidV7(), 't', 'INDIVIDUAL', workspaceId, '["READ"]', limits, limits, uuidV7(), 1, false].map(stored),
-      ),
-    );
+  /** A device that was last heard of at that time, with so many long calls. */
+  async function insertUnknown(workspaceId: string, device: string, lastSeenAt: number, calls: number): Promise<void> {
+    const into = 'unknown_device (id, workspace_id, identifier, identity, network, first_seen_at, last_seen_at, seen)';
+    await insert(into, `value, '${workspaceId}', value, value, 'TTN', 1, ${lastSeenAt}, 1`, [device]);
+    const ofCalls = 'unknown_call (id, unknown_device_id, received_at, path, query, headers, body)';
+    await insert(ofCalls, `value, '${device}', 1, '', '', '{}', ?`, ids(calls), 'x'.repeat(65_536));
   }
 
-  /** SQLite has no booleans. */
-  function stored(value: unknown): unknown {
-    return typeof value === 'boolean' && name === 'sqlite' ? Number(value) : value;
+  async function insertTokens(workspaceId: string, length: number, limits: string): Promise<void> {
+    const columns = 'id, name, kind, workspace_id, scopes, product_ids, device_ids, hash, created_at, signed_in';
+    const [json, no] = name === 'sqlite' ? ['?', 0] : ['?::jsonb', false];
+    const select = `value, 't', 'INDIVIDUAL', '${workspaceId}', '["READ"]', ${json}, ${json}, value, 1, ${no}`;
+    await insert(`token (${columns})`, select, ids(length), limits, limits);
   }
 });
