@@ -8,8 +8,8 @@ const DEVICES = 3;
 const FIELDS = 4;
 /** A long history of each of many seeds is tried in the nightly run. */
 const IS_LONG = process.env['INLET_TESTS'] === 'nightly';
-const EVENTS = IS_LONG ? 120 : 60;
-const SEEDS = IS_LONG ? [1, 2, 3, 4] : [1, 3];
+const EVENTS = IS_LONG ? 120 : 80;
+const SEEDS = IS_LONG ? [1, 2, 3, 4, 5] : [2, 5];
 
 /** What the store should hold: the last value of each key, by device, field and time. */
 class Model {
