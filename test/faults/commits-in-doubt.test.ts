@@ -13,7 +13,7 @@ describe.skipIf(inject('redisUrl') === null)('commits whose answer is lost, on t
     postgres = await startPostgres({ durable: false });
     database = await createPostgresDatabase(postgres.url);
     const env = { REDIS_URL: inject('redisUrl')!, WRITE_RATE_PER_FIELD: '0' };
-    [a, b] = [await startServer({ alone: true, database, env }), await startServer({ database, env })];
+    [a, b] = [await startServer({ database, env }), await startServer({ database, env })];
     product = await createProduct(a, { serialNumbers: ['kept', 'gone'] });
   });
   afterAll(async () => {

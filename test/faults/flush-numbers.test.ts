@@ -11,7 +11,9 @@ const START = 1_700_000_000;
 const LIVE = `subscription ($after: String, $d: [ID!]) {
   measurementsRecorded(after: $after, deviceIds: $d) { cursor measurements { value } }
 }`;
-const COUNT = 20;
+const COUNT = 10;
+/** Recorded behind everything, to know when all of it is pushed. */
+const END = -9;
 
 let database: TestDatabase;
 let server: TestServer;
@@ -22,7 +24,7 @@ let product = '';
 
 beforeEach(async () => {
   database = await createDatabase('sqlite');
-  server = await startServer({ alone: true, database });
+  server = await startServer({ database });
   const made = await createProduct(server, {
     fields: { rare: 'FLOAT', busy: 'FLOAT' },
     serialNumbers: ['stays', 'goes'],
@@ -120,7 +122,7 @@ async function whileAway(work: () => unknown): Promise<void> {
   await last?.end();
   await server.process.stop();
   await work();
-  server = await startServer({ alone: true, database });
+  server = await startServer({ database });
 }
 
 /** Everything that is there now goes into chunks. */
@@ -155,11 +157,18 @@ async function latestRare(): Promise<number | undefined> {
   return latest.find(({ field }) => field.identifier === 'rare')?.value;
 }
 
+async function subscriptions(): Promise<number> {
+  const headers = { Authorization: `Token ${server.adminToken}` };
+  const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
+  return Number(/^inlet_subscriptions (\d+)$/m.exec(text)?.[1]);
+}
+
 /** What is recorded from now on is pushed, each and once, and is the latest at once. */
-async function expectAllIsSeen(): Promise<void> {
+async function expectAllIsSeen({ following }: { following: number }): Promise<void> {
   last = new Live([stays]);
-  // Nothing that was before is pushed; so long it takes to subscribe on a busy machine.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await expect.poll(subscriptions).toBe(following);
+  // Asked for, and begun a moment later: what is recorded to find that out would have the numbers that are looked at.
+  await new Promise((resolve) => setTimeout(resolve, 300));
   expect(await latestRare()).toBe(1);
   const read: (number | undefined)[] = [];
   for (const [at, value] of from(1_000).entries()) {
@@ -175,8 +184,10 @@ async function resume(cursor: string): Promise<number[] | string> {
   await last?.end();
   last = new Live([stays], cursor);
   await expect.poll(() => last!.code ?? last!.values.length).not.toBe(0);
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  return last.code ?? last.values;
+  if (last.code !== undefined) return last.code;
+  await record(stays, 'rare', [END], COUNT);
+  await expect.poll(() => last!.code ?? last!.values.at(-1)).toBe(END);
+  return last.values.filter((value) => value !== END);
 }
 
 test.each(['in chunks', 'as readings'])(
@@ -187,7 +198,7 @@ test.each(['in chunks', 'as readings'])(
     await deleteDevice();
     await whileAway(() => {});
     const resumed = new Live([stays], cursor);
-    await expectAllIsSeen();
+    await expectAllIsSeen({ following: 2 });
     expect(resumed).toMatchObject({ code: undefined, values: from(1_000) });
     await resumed.end();
     expect(await resume(cursor)).toEqual(from(1_000));
@@ -226,7 +237,7 @@ test.each(['in chunks', 'as readings'])('a file whose numbers went back heals at
   // These are to have the numbers that others had before.
   await record(stays, 'busy', [1, 2, 3], 5_000);
   await whileAway(() => damage(2));
-  await expectAllIsSeen();
+  await expectAllIsSeen({ following: 1 });
   expect(await resume(cursor)).toBe('CURSOR_EXPIRED');
   // Cursors given since are good, also after one more start.
   const { cursor: since } = await Live.begun(stays);

@@ -76,7 +76,7 @@ describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is in troubl
     await startRedis();
     database = await createDatabase('postgres');
     const env = { REDIS_URL: `redis://127.0.0.1:${port}`, WRITE_RATE_PER_FIELD: '1000' };
-    a = await startServer({ alone: true, database, env });
+    a = await startServer({ database, env });
     b = await startServer({ alone: true, database, env });
     product = await createProduct(a);
   });
@@ -165,7 +165,6 @@ describe.skipIf(inject('redisUrl') === null)('a Redis that refuses', () => {
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     const { port } = proxy.address() as { port: number };
     const server = await startServer({
-      alone: true,
       database: 'sqlite',
       env: { REDIS_URL: `redis://127.0.0.1:${port}`, WRITE_RATE_PER_FIELD: '1000' },
     });
@@ -191,7 +190,6 @@ describe.skipIf(inject('redisUrl') === null)('a Redis that refuses', () => {
   test('what it writes and even a ping, as it cannot save, is not away: it hands on what is published', async () => {
     const port = await start();
     const server = await startServer({
-      alone: true,
       database: 'sqlite',
       env: { REDIS_URL: `redis://127.0.0.1:${port}` },
     });

@@ -42,35 +42,46 @@ const freePort = (): Promise<number> =>
     });
   });
 
-test('a log on a full disk holds up nobody: the server answers, hears the signal, and ends', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
-  const env = { DATABASE_URL: `sqlite:${join(folder, 'inlet.db')}` };
-  // The first start tells a token, and is not this.
-  await (await ServerProcess.start(env)).stop();
-  const [full, port] = [openSync('/dev/full', 'w'), await freePort()];
-  const child = spawn(process.execPath, ['dist/src/main.js'], {
-    env: { ...env, PATH: process.env['PATH'], ADMIN_TOKEN, HOST: '127.0.0.1', PORT: `${port}`, SHUTDOWN_GRACE_MS: '0' },
-    stdio: ['ignore', full, 'ignore'],
-  });
-  const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
-  try {
-    const url = `http://127.0.0.1:${port}/healthz`;
-    const status = (): Promise<number> =>
-      fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
-        (response) => response.status,
-        () => 0,
-      );
-    await expect.poll(status).toBe(200);
-    child.kill('SIGTERM');
-    const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
-    expect(await ended).toBe(0);
-    clearTimeout(late);
-  } finally {
-    child.kill('SIGKILL');
-    closeSync(full);
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+// Most of these wait for a child process: side by side.
+test.concurrent(
+  'a log on a full disk holds up nobody: the server answers, hears the signal, and ends',
+  async ({ expect }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
+    const env = { DATABASE_URL: `sqlite:${join(folder, 'inlet.db')}` };
+    // The first start tells a token, and is not this.
+    await (await ServerProcess.start(env)).stop();
+    const [full, port] = [openSync('/dev/full', 'w'), await freePort()];
+    const child = spawn(process.execPath, ['dist/src/main.js'], {
+      env: {
+        ...env,
+        PATH: process.env['PATH'],
+        ADMIN_TOKEN,
+        HOST: '127.0.0.1',
+        PORT: `${port}`,
+        SHUTDOWN_GRACE_MS: '0',
+      },
+      stdio: ['ignore', full, 'ignore'],
+    });
+    const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
+    try {
+      const url = `http://127.0.0.1:${port}/healthz`;
+      const status = (): Promise<number> =>
+        fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+          (response) => response.status,
+          () => 0,
+        );
+      await expect.poll(status).toBe(200);
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      expect(await ended).toBe(0);
+      clearTimeout(late);
+    } finally {
+      child.kill('SIGKILL');
+      closeSync(full);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
 
 test('lines that a full disk did not take are written with the next one that it takes; at the end nobody waits for it', async () => {
   const small = SmallFileSystem.mount(1);
@@ -112,7 +123,7 @@ test('a disk that was full until no more lines could wait has them again when it
   small.unmount();
 });
 
-test('of lines for a socket whose reader is gone none are kept', async () => {
+test.concurrent('of lines for a socket whose reader is gone none are kept', async ({ expect }) => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const accepted = once(server, 'connection') as Promise<[Socket]>;
@@ -185,24 +196,24 @@ async function logsAndEnds(lines: number, end: string): Promise<{ how: unknown; 
   }
 }
 
-test('a pipe that is full and that nobody reads holds up no exit', async () => {
+test.concurrent('a pipe that is full and that nobody reads holds up no exit', async ({ expect }) => {
   const { how } = await logsAndEnds(2_000, 'process.exit(0)');
   // One that is held up is killed.
   expect(how).toBe(0);
 });
 
-test('what was logged to a pipe before the process was killed is in it', async () => {
+test.concurrent('what was logged to a pipe before the process was killed is in it', async ({ expect }) => {
   const { how, inPipe } = await logsAndEnds(50, "process.kill(process.pid, 'SIGKILL')");
   expect(how).toBe('SIGKILL');
   expect(inPipe.split('\n').filter((line) => line.includes('"msg":"line"'))).toHaveLength(50);
 });
 
-test.each([
+test.concurrent.for([
   ['stops', 'setTimeout(async () => { await logAtRest(); process.exit(0); }, 500);'],
   ['ends by a mistake', "setTimeout(() => { throw new Error('a mistake'); }, 6_000);"],
 ])(
   'a file that takes nothing any more, such as a terminal that is held, holds up no end for long: %s',
-  async (_, end) => {
+  async ([, end], { expect }) => {
     const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
     const [program, pidFile] = [join(folder, 'program.mjs'), join(folder, 'pid')];
     writeFileSync(
@@ -234,19 +245,22 @@ test.each([
   },
 );
 
-test('a line that is written while the thread is held up by something else is no disk that hangs', async () => {
-  const program = `import { createLog, endOnUncaught } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
+test.concurrent(
+  'a line that is written while the thread is held up by something else is no disk that hangs',
+  async ({ expect }) => {
+    const program = `import { createLog, endOnUncaught } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
     const log = createLog('info');
     endOnUncaught(log, () => false);
     log.info('line');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_500);
     throw new Error('a mistake');`;
-  const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
-  const path = join(folder, 'inlet.log');
-  const words = ['--input-type=module', '-e', program];
-  const child = spawn(process.execPath, words, { stdio: ['ignore', openSync(path, 'a'), 'inherit'] });
-  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-  expect({ code, signal }).toEqual({ code: 1, signal: null });
-  expect(readFileSync(path, 'utf8')).toContain('"level":"fatal"');
-  rmSync(folder, { recursive: true });
-});
+    const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
+    const path = join(folder, 'inlet.log');
+    const words = ['--input-type=module', '-e', program];
+    const child = spawn(process.execPath, words, { stdio: ['ignore', openSync(path, 'a'), 'inherit'] });
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    expect({ code, signal }).toEqual({ code: 1, signal: null });
+    expect(readFileSync(path, 'utf8')).toContain('"level":"fatal"');
+    rmSync(folder, { recursive: true });
+  },
+);
