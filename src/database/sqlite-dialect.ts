@@ -9,7 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { LruMap } from '../scheduling/lru-map.ts';
+import { LRUCache } from 'lru-cache';
 import { ConnectionTurns } from './connection-turns.ts';
 import { TransactionDriver } from './transaction-driver.ts';
 
@@ -93,8 +93,8 @@ class SqliteConnectionDriver extends TransactionDriver {
 /** Maximum text of all prepared statements. */
 const MAX_STATEMENTS_TEXT = 500_000;
 
-function newStatements(): LruMap<string, Sqlite.Statement<unknown[]>> {
-  return new LruMap({ most: MAX_STATEMENTS_TEXT, sizeOf: ({ source }) => source.length });
+function newStatements(): LRUCache<string, Sqlite.Statement<unknown[]>> {
+  return new LRUCache({ maxSize: MAX_STATEMENTS_TEXT, sizeCalculation: ({ source }) => source.length });
 }
 
 /** The file with its prepared statements. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { LruMap } from '../scheduling/lru-map.ts';
+import { LRUCache } from 'lru-cache';
 import { AppError, asAppError } from '../errors.ts';
 import { clientAddress } from './client-address.ts';
 
@@ -19,7 +19,7 @@ interface AnonymousRequestsOptions {
  */
 export class AnonymousRequests {
   readonly #options: AnonymousRequestsOptions;
-  readonly #left = new LruMap<string, { tokens: number; at: number }>({ most: MAX_ADDRESSES });
+  readonly #left = new LRUCache<string, { tokens: number; at: number }>({ max: MAX_ADDRESSES });
 
   constructor(options: AnonymousRequestsOptions) {
     this.#options = options;

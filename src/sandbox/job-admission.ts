@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { DecoderFailure, DecoderJob } from '../domain/decoders/decoder-engine.ts';
-import { LruMap } from '../scheduling/lru-map.ts';
 import { AppError } from '../errors.ts';
 import { AdmissionLimit } from './admission-limit.ts';
 import { LookedUp } from './looked-up.ts';
@@ -28,7 +28,10 @@ const CHECKS = '\0checks:';
 export class JobAdmission {
   readonly #room: AdmissionLimit;
   readonly #penalties = new Penalties();
-  readonly #sources = new LruMap<string, PoolSource>({ most: KEPT_SOURCES, sizeOf: ({ text }) => text.length + 500 });
+  readonly #sources = new LRUCache<string, PoolSource>({
+    maxSize: KEPT_SOURCES,
+    sizeCalculation: ({ text }) => text.length + 500,
+  });
   readonly #serials = new SerialsCache();
   #numbers = 0;
 

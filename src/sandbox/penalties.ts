@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import { LeakyBucket } from '../scheduling/leaky-bucket.ts';
-import { LruMap } from '../scheduling/lru-map.ts';
 import { QUICK_MS } from './frames.ts';
 import type { Loss } from './decoder-process.ts';
 import type { Conduct, PoolJob, PoolProduct, PoolWorkspace } from './pool-job.ts';
@@ -37,8 +37,8 @@ const LONG = { share: 0.05, max: 10 * LONG_MS };
  * longer each time; others never wait behind it.
  */
 export class Penalties {
-  #products = new LruMap<string, PoolProduct>({ most: KEPT_PRODUCTS });
-  #workspaces = new LruMap<string, PoolWorkspace>({ most: KEPT_PRODUCTS });
+  #products = new LRUCache<string, PoolProduct>({ max: KEPT_PRODUCTS });
+  #workspaces = new LRUCache<string, PoolWorkspace>({ max: KEPT_PRODUCTS });
   #numbers = 0;
 
   /** The product, known or new; the latest 10,000 are kept. */

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { DecoderFailureKind, DecoderStatistics } from '../domain/decoders/decoder-engine.ts';
-import { LruMap } from '../scheduling/lru-map.ts';
 
 const KEPT_DURATIONS = 256;
 const KEPT_PRODUCTS = 5_000;
@@ -13,7 +13,7 @@ interface ProductRecord {
 
 /** Counts of runs and failures and recent durations of the most recently active products, in bounded memory. */
 export class RunStatistics {
-  readonly #records = new LruMap<string, ProductRecord>({ most: KEPT_PRODUCTS });
+  readonly #records = new LRUCache<string, ProductRecord>({ max: KEPT_PRODUCTS });
 
   record(productId: string, durationMs: number, failure: DecoderFailureKind | null): void {
     let record = this.#records.get(productId);

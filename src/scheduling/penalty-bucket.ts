@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
 import { LeakyBucket } from './leaky-bucket.ts';
-import { LruMap } from './lru-map.ts';
 import type { ActiveTenants } from './active-tenants.ts';
 
 /** Maximum time charged to a tenant. */
@@ -63,9 +63,9 @@ export class PenaltyBucket {
   readonly #maxRunningMs: number;
   readonly #refusal: string;
   /** Queues by tenant: of its penalized sources, and of the others. */
-  readonly #penalized = new LruMap<string, TenantQueue>({ most: MAX_QUEUES });
-  readonly #unpenalized = new LruMap<string, TenantQueue>({ most: MAX_QUEUES });
-  readonly #sources = new LruMap<string, LeakyBucket>({ most: MAX_SOURCES });
+  readonly #penalized = new LRUCache<string, TenantQueue>({ max: MAX_QUEUES });
+  readonly #unpenalized = new LRUCache<string, TenantQueue>({ max: MAX_QUEUES });
+  readonly #sources = new LRUCache<string, LeakyBucket>({ max: MAX_SOURCES });
 
   constructor(active: ActiveTenants, { burstMs, maxRunningMs = Infinity, refusal }: PenaltyBucketOptions) {
     this.#active = active;
@@ -201,7 +201,7 @@ export class PenaltyBucket {
     return (this.#sources.get(sourceKey)?.level(this.#active.now(), SOURCE_SHARE) ?? 0) > 0;
   }
 
-  #queueOf(tenant: string, queues: LruMap<string, TenantQueue>): TenantQueue {
+  #queueOf(tenant: string, queues: LRUCache<string, TenantQueue>): TenantQueue {
     let queue = queues.get(tenant);
     if (queue === undefined) {
       const used = new LeakyBucket(this.#active.now());

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../ports/database.ts';
 import type { Change, Cluster } from '../ports/cluster.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
-import { LruMap } from '../../scheduling/lru-map.ts';
 import { VersionCounter } from '../../scheduling/version-counter.ts';
 import { SingleFlight } from '../../scheduling/single-flight.ts';
 import type { Access } from '../access/access.ts';
@@ -48,7 +48,7 @@ export class Authenticator {
   readonly #revisions = new VersionCounter();
   readonly #database: Database;
   readonly #now: () => number;
-  readonly #known = new LruMap<string, Known>({ most: MAX_CACHED_BYTES, sizeOf: ({ bytes }) => bytes });
+  readonly #known = new LRUCache<string, Known>({ maxSize: MAX_CACHED_BYTES, sizeCalculation: ({ bytes }) => bytes });
   readonly #loads = new SingleFlight<Access | null>();
   /** The hash by which an access was found, for finding it again. */
   readonly #hashes = new WeakMap<Access, string>();

@@ -1,10 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import type { Access } from '../access/access.ts';
 import { underAudit } from '../access/audit-trail.ts';
 import type { Database } from '../ports/database.ts';
 import { deleteInSlices } from '../sql/delete-in-slices.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { type AuditEntry, AuditEntrySchema } from '../entities/audit-entry.ts';
-import { LruMap } from '../../scheduling/lru-map.ts';
 import { type Page, pageOf } from '../sql/page.ts';
 import { type Caller, SERVER } from '../../scheduling/caller.ts';
 import type { SweptHistory } from '../plans/sweep-retention.ts';
@@ -53,7 +53,7 @@ export class AuditLog {
   readonly #bare: Database;
   readonly #now: () => number;
   /** Number of entries per log ('': the installation's) since its last check. */
-  readonly #added = new LruMap<string, number>({ most: MAX_COUNTED });
+  readonly #added = new LRUCache<string, number>({ max: MAX_COUNTED });
 
   constructor({ database, now }: AuditLogDeps) {
     this.#bare = database;

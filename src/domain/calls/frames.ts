@@ -1,4 +1,4 @@
-import { LruMap } from '../../scheduling/lru-map.ts';
+import { LRUCache } from 'lru-cache';
 
 /** Within this time the same frame is a copy, in ms. */
 export const FRAME_WINDOW_MS = 600_000;
@@ -28,7 +28,7 @@ interface Known {
 
 /** Of one node, in memory. */
 export class LocalFrames implements Frames {
-  readonly #known = new LruMap<string, Known>({ most: MAX_FRAMES });
+  readonly #known = new LRUCache<string, Known>({ maxSize: MAX_FRAMES, sizeCalculation: () => 1 });
 
   async claim(frame: string, at: number, callId: string): Promise<FrameClaim> {
     for (;;) {

@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { requestOfCall } from '../decoders/decoder-request.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import { LruMap } from '../../scheduling/lru-map.ts';
 import type { CallRow, MeasurementStore } from '../ports/store.ts';
 import { frameDigest } from '../networks/frame.ts';
 import { networkOfPath, readNetworkCall } from '../networks/network-call.ts';
@@ -24,7 +24,7 @@ interface LoggedFramesDeps {
 export class LoggedFrames {
   readonly #deps: LoggedFramesDeps;
   readonly #startedAt: number;
-  readonly #read = new LruMap<number, Promise<void>>({ most: MAX_PRODUCTS });
+  readonly #read = new LRUCache<number, Promise<void>>({ max: MAX_PRODUCTS });
 
   constructor(deps: LoggedFramesDeps) {
     this.#deps = deps;

@@ -1,4 +1,4 @@
-import { LruMap } from '../../scheduling/lru-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Batch, DeviceKeys, DeviceRemoval, MeasurementStore, SharedValue, StoredValue } from '../ports/store.ts';
 import { isStoredValue, type StoredKey } from './stored-values.ts';
 
@@ -65,7 +65,7 @@ export class ReplayedValues {
   readonly counts: ValueCounts = { added: 0, changed: 0, unchanged: 0, removed: 0, kept: 0 };
   readonly #store: Pick<MeasurementStore, 'valuesAt'>;
   readonly #dryRun: boolean;
-  readonly #touched = new LruMap<string, Touched>({ most: MOST_REMEMBERED });
+  readonly #touched = new LRUCache<string, Touched>({ maxSize: MOST_REMEMBERED, sizeCalculation: () => 1 });
   #calls = 0;
 
   constructor(store: Pick<MeasurementStore, 'valuesAt'>, dryRun: boolean) {

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../ports/database.ts';
-import { LruMap } from '../../scheduling/lru-map.ts';
 import { VersionCounter } from '../../scheduling/version-counter.ts';
 import { SingleFlight } from '../../scheduling/single-flight.ts';
 import { MAX_NAMED, readIdsNamed } from './device-rows.ts';
@@ -19,9 +19,9 @@ interface Named {
 export class DeviceNames {
   readonly #database: Database;
   /** `workspaceId identity` → device ids. */
-  readonly #ids = new LruMap<string, Named>({ most: MAX_NAMES, sizeOf: ({ ids }) => ids.length });
+  readonly #ids = new LRUCache<string, Named>({ maxSize: MAX_NAMES, sizeCalculation: ({ ids }) => ids.length });
   /** Keys of names that no device of the workspace has → revision at which that was read. */
-  readonly #unknown = new LruMap<string, number>({ most: MAX_UNKNOWN });
+  readonly #unknown = new LRUCache<string, number>({ maxSize: MAX_UNKNOWN, sizeCalculation: () => 1 });
   readonly #loads = new SingleFlight<string[]>();
   /** Revisions by workspace: devices of others may change all the time. */
   readonly #revisions = new VersionCounter();

@@ -32,7 +32,7 @@ interface Condition {
 
 /** Weight of a device in memory, in devices without configuration. */
 export function weightOfDevice({ configurationBytes }: DeviceRow): number {
-  return 1 + configurationBytes / USUAL_BYTES;
+  return 1 + Math.ceil(configurationBytes / USUAL_BYTES);
 }
 
 /** Devices by their ids. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../ports/database.ts';
 import type { Change, Cluster } from '../ports/cluster.ts';
 import type { ConfigurationFieldInfo } from './device-configuration.ts';
@@ -8,7 +9,6 @@ import { deviceIdentity } from '../text/device-identity.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { ChargedTurns } from '../../scheduling/charged-turns.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
-import { LruMap } from '../../scheduling/lru-map.ts';
 import type { Keeps, KeepsOf } from './keeps.ts';
 import { bytesOfProduct } from './bytes-of-product.ts';
 import { DeviceNames } from './device-names.ts';
@@ -67,7 +67,7 @@ export interface DeviceInfo {
 }
 
 /** Maximum bytes of products in memory: a source has up to 256 KiB. */
-const MAX_PRODUCT_BYTES = 128 * 1024 * 1024;
+const PRODUCTS = { maxSize: 128 * 1024 * 1024, sizeCalculation: bytesOfProduct };
 const [MAX_WEBHOOKS, MAX_DEVICES, MAX_NAMES, LOADED_AT_ONCE] = [100_000, 200_000, 400_000, 500];
 /** Maximum reads of something that changes meanwhile; then the last one is returned, and not kept. */
 const MOST_LOOKS = 3;
@@ -84,16 +84,16 @@ export class IngestCache {
   readonly #database: Database;
   readonly #defaultWriteRate: number;
   readonly #keepsOf: KeepsOf;
-  readonly #products = new LruMap<string, ProductInfo>({ most: MAX_PRODUCT_BYTES, sizeOf: bytesOfProduct });
-  readonly #productIdByWebhook = new LruMap<string, string>({ most: MAX_WEBHOOKS });
-  readonly #devices = new LruMap<string, DeviceRow>({ most: MAX_DEVICES, sizeOf: weightOfDevice });
+  readonly #products = new LRUCache<string, ProductInfo>(PRODUCTS);
+  readonly #productIdByWebhook = new LRUCache<string, string>({ maxSize: MAX_WEBHOOKS, sizeCalculation: () => 1 });
+  readonly #devices = new LRUCache<string, DeviceRow>({ maxSize: MAX_DEVICES, sizeCalculation: weightOfDevice });
   /** `productId NUL identity` → device id; devices found only. */
-  readonly #deviceIdByIdentity = new LruMap<string, string>({ most: MAX_NAMES });
+  readonly #deviceIdByIdentity = new LRUCache<string, string>({ maxSize: MAX_NAMES, sizeCalculation: () => 1 });
   readonly #names: DeviceNames;
   readonly #productLoads = new SingleFlight<ProductInfo | null>();
   readonly #deviceLoads = new BatchedFlight<DeviceInfo>((ids) => this.#readDevices(ids));
   /** Revision of the first read of a product's serial numbers since the last change of its devices. */
-  readonly #serialsVersions = new LruMap<string, string>({ most: MAX_WEBHOOKS });
+  readonly #serialsVersions = new LRUCache<string, string>({ maxSize: MAX_WEBHOOKS, sizeCalculation: () => 1 });
 
   constructor(database: Database, cluster: Cluster, defaultWriteRate: number, keepsOf: KeepsOf) {
     this.#database = database;

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../../errors.ts';
-import { LruMap } from '../../scheduling/lru-map.ts';
 
 /** Devices whose last time is remembered; beyond that those are forgotten whose time has passed. */
 const MAX_DEVICES = 100_000;
@@ -56,7 +56,7 @@ export class ReceiptTimes {
   /** The latest time that it was, unless the clock was put back much further than times may lie ahead. */
   #clock = 0;
   readonly #marks: ReceiptMarks;
-  readonly #marked = new LruMap<number, number>({ most: MAX_MARKS });
+  readonly #marked = new LRUCache<number, number>({ max: MAX_MARKS });
 
   constructor(place: () => NodePlace = () => ({ at: 0, of: 1 }), most = MAX_DEVICES, marks: ReceiptMarks = NO_MARKS) {
     this.#place = place;

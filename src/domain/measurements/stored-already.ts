@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
-import { LruMap } from '../../scheduling/lru-map.ts';
 import type { Batch, MeasurementStore } from '../ports/store.ts';
 
 /** Of so many devices it is remembered how new what is stored of them is. */
@@ -22,7 +22,7 @@ interface Asked {
 export class StoredAlready {
   readonly #store: Pick<MeasurementStore, 'latest' | 'range'>;
   /** Device key → the latest moment of what is stored of it, in ms UTC. */
-  readonly #newest = new LruMap<number, number>({ most: MAX_DEVICES });
+  readonly #newest = new LRUCache<number, number>({ maxSize: MAX_DEVICES, sizeCalculation: () => 1 });
 
   constructor(store: Pick<MeasurementStore, 'latest' | 'range'>) {
     this.#store = store;

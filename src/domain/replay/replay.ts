@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { AppError, asAppError, badInput, conflict, notFound } from '../../errors.ts';
 import { afterLong, type CallOutcome, type CallRunner, copyOutcome, cutBodyOutcome } from '../decoders/call-runner.ts';
 import { requestOfCall } from '../decoders/decoder-request.ts';
@@ -5,7 +6,6 @@ import type { DecoderRun } from '../decoders/decoder-run.ts';
 import { type FinishedRun, toDecoderRun } from '../decoders/finished-run.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
-import { LruMap } from '../../scheduling/lru-map.ts';
 import type { ReceiptTimes } from '../measurements/receipt-times.ts';
 import { changed, type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
 import type { CallOutcome as CallOutcomeColumns, CallRow, MeasurementStore } from '../ports/store.ts';
@@ -75,7 +75,7 @@ const MAX_RESULT_ENTRIES = 6_000;
 export class Replay {
   readonly #deps: ReplayDeps;
   readonly #running = new Map<string, { tokenId: string; workspaceId: string; progress: ReplayProgress }>();
-  readonly #endedEarly = new LruMap<string, ReplayProgress>({ most: MAX_ENDED_EARLY });
+  readonly #endedEarly = new LRUCache<string, ReplayProgress>({ max: MAX_ENDED_EARLY });
   #stopped = false;
 
   constructor(deps: ReplayDeps) {

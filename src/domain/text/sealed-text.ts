@@ -8,7 +8,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
-import { LruMap } from '../../scheduling/lru-map.ts';
+import { LRUCache } from 'lru-cache';
 
 const MAC_BYTES = 16;
 /** Maximum characters of a sealed text: a commit position names the transactions in progress, twice. */
@@ -23,9 +23,9 @@ interface Keys {
 
 /** Cache of sealed texts, bounded in characters: one answer may ask for the same text of an item many times. */
 const MOST_SEALED = 1_048_576;
-const sealed = new LruMap<string, string>({
-  most: MOST_SEALED,
-  sizeOf: (text, content) => text.length + content.length,
+const sealed = new LRUCache<string, string>({
+  maxSize: MOST_SEALED,
+  sizeCalculation: (text, content) => text.length + content.length,
 });
 
 /** Keys of this process, until those of the installation are read: a process alone needs no others. */

@@ -9,7 +9,7 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
-import { LruMap } from '../../scheduling/lru-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Execute, PlanRoom } from './compiled-operation.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { parseWithinLimits } from './shape-limits.ts';
@@ -46,10 +46,13 @@ export interface CheckedDocument {
  */
 export class CheckedDocuments {
   readonly #schema: GraphQLSchema;
-  readonly #kept = new LruMap<string, CheckedDocument>({ most: MAX_KEPT_BYTES, sizeOf: ({ bytes }) => bytes });
-  readonly #anonymous = new LruMap<string, CheckedDocument>({
-    most: MAX_ANONYMOUS_BYTES,
-    sizeOf: ({ bytes }) => bytes,
+  readonly #kept = new LRUCache<string, CheckedDocument>({
+    maxSize: MAX_KEPT_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
+  });
+  readonly #anonymous = new LRUCache<string, CheckedDocument>({
+    maxSize: MAX_ANONYMOUS_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
   });
 
   constructor(schema: GraphQLSchema) {

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import { LruMap } from '../../scheduling/lru-map.ts';
+import { LRUCache } from 'lru-cache';
 import { numbering } from '../../domain/sql/numbering.ts';
 import type { Promised } from '../context/promised.ts';
 import { WorkBudget } from '../context/work-budget.ts';
@@ -29,9 +29,9 @@ interface Making {
 /** Answers to events, made once for all equal subscriptions and kept for a moment. */
 export class EventResponseCache {
   readonly #making = new Map<string, Making>();
-  readonly #made = new LruMap<string, EventAnswer>({
-    most: MAX_KEPT,
-    sizeOf: ({ text }) => ENTRY + (text?.length ?? 0),
+  readonly #made = new LRUCache<string, EventAnswer>({
+    maxSize: MAX_KEPT,
+    sizeCalculation: ({ text }) => ENTRY + (text?.length ?? 0),
   });
   /** What tells an object from all others, for as long as it lives. */
   readonly numberOf = numbering();

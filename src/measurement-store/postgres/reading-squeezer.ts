@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LruMap } from '../../scheduling/lru-map.ts';
+import { LRUCache } from 'lru-cache';
 import { lastOfEach } from '../readings/reading-values.ts';
 import type { PipelinedConnection } from './postgres-connection.ts';
 
@@ -19,7 +19,7 @@ export class ReadingSqueezer {
   readonly #connection: PipelinedConnection;
   readonly #waiting = new Map<string, [deviceKey: number, timestamp: number]>();
   /** Bytes that squeezing left of a moment. */
-  readonly #left = new LruMap<string, number>({ most: MAX_KNOWN });
+  readonly #left = new LRUCache<string, number>({ max: MAX_KNOWN });
   #running: Promise<void> | null = null;
   #stopped = false;
 
