@@ -26,7 +26,6 @@ import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/writ
 import { tellLoad } from './build-metrics.ts';
 import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
-import { isLeftByGraphql } from './graphql/operation/left-errors.ts';
 import { DrainingListener } from './http/drain.ts';
 import { ClientConnections } from './http/client-connections.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -53,7 +52,7 @@ export interface App {
 /** Builds everything, in order, and starts to listen. What was opened before a failure is closed again. */
 export async function startApp(config: Config): Promise<App> {
   const log = createLog(config.logLevel);
-  endOnUncaught(log, isLeftByGraphql);
+  endOnUncaught(log);
   const closers = new Closers();
   const stop = async (): Promise<void> => {
     for (const { name, error } of await closers.closeAll(STOP_MS)) log.error({ err: error }, `stopping: ${name}`);

@@ -95,7 +95,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     requestIdOf: makeRequestId,
     maxMessageBytes: config.maxBodyBytes,
     bodies,
-    compiling: config.graphqlCompile,
+    compares: config.graphqlCompile === 'compare',
     shares: domain.shares,
     now,
     log,

@@ -66,11 +66,10 @@ export async function logAtRest(): Promise<void> {
 
 /**
  * Ends the process on an uncaught error or unhandled rejection, as its state is unknown then, after a line that says
- * why (`fatal` writes before it returns). `isHarmless`: rejections to ignore.
+ * why (`fatal` writes before it returns).
  */
-export function endOnUncaught(log: Logger, isHarmless: (error: unknown) => boolean): void {
-  process.on('uncaughtException', (error: unknown, origin) => {
-    if (origin === 'unhandledRejection' && isHarmless(error)) return;
+export function endOnUncaught(log: Logger): void {
+  process.on('uncaughtException', (error: unknown) => {
     try {
       log.fatal({ err: error, id: randomBytes(6).toString('hex') }, 'uncaught error: the server ends');
     } finally {

@@ -3,6 +3,7 @@ import { KeyedSemaphore } from './keyed-semaphore.ts';
 import type { Caller } from './caller.ts';
 import { ResourcePool } from './resource-pool.ts';
 
+/** Time after which work stops blocking other tokens. */
 const SLOW_AFTER_MS = 2_000;
 
 interface BackgroundLaneOptions {
@@ -10,8 +11,6 @@ interface BackgroundLaneOptions {
   atOnce: number;
   /** Maximum running and waiting per token. */
   maxWaiting: number;
-  /** Time after which work stops blocking other tokens. */
-  slowAfterMs?: number;
 }
 
 /**
@@ -22,11 +21,9 @@ export class BackgroundLane {
   readonly #perToken: KeyedSemaphore;
   readonly #perTenant = new KeyedSemaphore({ atOnce: 1, maxUnfinished: Infinity });
   readonly #overall: ResourcePool<null>;
-  readonly #slowAfterMs: number;
 
-  constructor({ atOnce, maxWaiting, slowAfterMs = SLOW_AFTER_MS }: BackgroundLaneOptions) {
+  constructor({ atOnce, maxWaiting }: BackgroundLaneOptions) {
     this.#perToken = new KeyedSemaphore({ atOnce: 1, maxUnfinished: maxWaiting });
-    this.#slowAfterMs = slowAfterMs;
     this.#overall = new ResourcePool(atOnce, () => null);
   }
 
@@ -37,9 +34,7 @@ export class BackgroundLane {
   run<T>({ tokenId, tenant }: Caller, work: () => Promise<T>, turn: () => Promise<void> = async () => {}): Promise<T> {
     return this.#perToken.use(tokenId, async () => {
       await turn();
-      const started = this.#perTenant.use(tenant, () =>
-        this.#overall.use(() => withinOrLater(work(), this.#slowAfterMs)),
-      );
+      const started = this.#perTenant.use(tenant, () => this.#overall.use(() => withinOrLater(work(), SLOW_AFTER_MS)));
       return (await started).result;
     });
   }

@@ -17,11 +17,6 @@ export class KeyedSemaphore {
     this.#options = options;
   }
 
-  /** Number running and waiting for the key. */
-  unfinishedOf(name: string): number {
-    return this.#queues.get(name)?.unfinished ?? 0;
-  }
-
   /** Runs `work` when the key has capacity and returns its result. Throws OVERLOADED when too much of the key waits. */
   async use<T>(name: string, work: () => Promise<T>): Promise<T> {
     const { atOnce, maxUnfinished } = this.#options;

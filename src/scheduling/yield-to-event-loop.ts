@@ -84,6 +84,18 @@ export class Slices {
   }
 }
 
+let sliceEnds: number | null = null;
+
+/** Whether all that ask so have together used up their slice of this turn of the event loop. */
+export function isSliceOver(): boolean {
+  const now = performance.now();
+  if (sliceEnds === null) {
+    sliceEnds = now + SLICE_MS;
+    setImmediate(() => (sliceEnds = null));
+  }
+  return now >= sliceEnds;
+}
+
 /** Runs `work` for each item in slices. `followUpMs`: as for `Slices.expectFollowUp`. */
 export async function eachInTurns<Item>(
   items: Iterable<Item>,

@@ -171,8 +171,12 @@ async function dearSubscriptions({ server, secret, deviceIds }: AttackGround): P
     retryAttempts: 0,
   });
   let answered = 0;
-  const fields = Array.from({ length: 100 }, (_, at) => `a${at}: latest { timestamp value field { identifier unit } }`);
-  const query = `subscription ($d: [ID!]) { measurementsRecorded(deviceIds: $d) { cursor device { ${fields.join(' ')} } } }`;
+  // As many names as an operation may have, three of each list of fields.
+  const lists = Array.from({ length: 30 }, (_, at) => {
+    const fields = JSON.stringify([...FIELDS.slice(at % 10), ...FIELDS.slice(0, at % 10)]);
+    return `a${at}: latest(fields: ${fields}) { timestamp value field { identifier unit } }`;
+  });
+  const query = `subscription ($d: [ID!]) { measurementsRecorded(deviceIds: $d) { cursor device { ${lists.join(' ')} } } }`;
   for (let at = 0; at < 20; at += 1)
     client.subscribe(
       { query, variables: { d: deviceIds.slice(0, 1) } },

@@ -221,7 +221,7 @@ test.concurrent.for([
       `import { writeFileSync } from 'node:fs';
     import { createLog, endOnUncaught, logAtRest } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
     const log = createLog('info');
-    endOnUncaught(log, () => false);
+    endOnUncaught(log);
     for (let at = 0; at < 2_000; at += 1) log.info({ at, text: 'z'.repeat(1000) }, 'line');
     writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
     ${end}`,
@@ -250,7 +250,7 @@ test.concurrent(
   async ({ expect }) => {
     const program = `import { createLog, endOnUncaught } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
     const log = createLog('info');
-    endOnUncaught(log, () => false);
+    endOnUncaught(log);
     log.info('line');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_500);
     throw new Error('a mistake');`;

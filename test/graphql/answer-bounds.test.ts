@@ -15,7 +15,7 @@ describe.each(EITHER_DATABASE)('what an answer may hold on %s', (database) => {
       alone: true,
       database,
       watched: true,
-      env: { CALL_LOG_BODY_BYTES: '524288', MAX_BODY_BYTES: '8388608' },
+      env: { CALL_LOG_BODY_BYTES: '524288', MAX_BODY_BYTES: '16777216' },
     });
   });
 
@@ -25,21 +25,21 @@ describe.each(EITHER_DATABASE)('what an answer may hold on %s', (database) => {
 
   test('an answer of too many bytes is refused, saying what to ask instead', async () => {
     const { id, deviceIds } = await createProduct(server, {
-      serialNumbers: Array.from({ length: 50 }, (_, at) => `wordy-${at}`),
+      serialNumbers: Array.from({ length: 100 }, (_, at) => `wordy-${at}`),
     });
-    const metadata = { notes: Array.from({ length: 50 }, () => 'x'.repeat(400)) };
+    const metadata = { notes: Array.from({ length: 150 }, () => 'x'.repeat(400)) };
     for (const device of deviceIds)
       await server.gql('mutation ($d: ID!, $m: JSON!) { updateDevice(id: $d, input: { metadata: $m }) { id } }', {
         d: device,
         m: metadata,
       });
     const ask = (first: number) => {
-      const fields = Array.from({ length: 20 }, (_, at) => `m${at}: metadata`).join(' ');
+      const fields = 'm0: metadata m1: metadata m2: metadata';
       const query = `query ($id: ID!) { devices(productId: $id, first: ${first}) { edges { node { ${fields} } } } }`;
       return server.query(query, { id });
     };
-    expect((await ask(1)).data?.['devices'].edges[0].node.m19).toEqual(metadata);
-    const { data, errors } = await ask(50);
+    expect((await ask(1)).data?.['devices'].edges[0].node.m2).toEqual(metadata);
+    const { data, errors } = await ask(100);
     expect(data).toBeNull();
     expect(errors?.map(({ extensions }) => extensions)).toEqual([
       { code: 'QUERY_TOO_COMPLEX', limit: 'bytes', allowed: 16_777_216 },
@@ -152,22 +152,13 @@ describe.each(EITHER_DATABASE)('what an answer may hold on %s', (database) => {
     const body = 'x'.repeat(65_000);
     for (let at = 0; at < 60; at += 1)
       await fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body });
-    const calls = Array.from({ length: 20 }, (_, at) => `c${at}: calls(first: 60) { edges { node { id } } }`);
+    const calls = Array.from({ length: 20 }, (_, at) => `c${at}: calls(first: ${60 + at}) { edges { node { id } } }`);
     const one = `query ($id: ID!) { product(id: $id) { ${calls[0]} } }`;
     const { product } = await server.gql(one, { id });
     const ids = product.c0.edges.map((edge: { node: { id: string } }) => edge.node.id);
     expect(new Set(ids).size).toBe(60);
     const { errors } = await server.query(`query ($id: ID!) { product(id: $id) { ${calls.join(' ')} } }`, { id });
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', limit: 'bytes' });
-    // One by one they are no lighter.
-    await fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: 'x'.repeat(500_000) });
-    const call = (await server.gql(one.replace('first: 60', 'first: 1'), { id }))['product'].c0.edges[0].node.id;
-    const ask = (count: number) => {
-      const asked = Array.from({ length: count }, (_, at) => `c${at}: call(id: "${call}") { id }`);
-      return server.query(`query ($id: ID!) { product(id: $id) { ${asked.join(' ')} } }`, { id });
-    };
-    expect((await ask(20)).errors).toBeUndefined();
-    expect((await ask(150)).errors?.[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', limit: 'bytes' });
   });
 
   test('sources of decoders and examples are loaded no further than an operation may', async () => {
@@ -179,19 +170,19 @@ describe.each(EITHER_DATABASE)('what an answer may hold on %s', (database) => {
       id,
     });
     expect(listed['product'].decoderVersions).toHaveLength(12);
-    for (let at = 0; at < 12; at += 1)
+    for (let at = 0; at < 30; at += 1)
       await server.gql(
         `mutation ($id: ID!, $name: String!, $body: String!) {
            addDecoderExample(productId: $id, name: $name, request: { body: $body }, expected: []) { id }
          }`,
         { id, name: `example ${at}`, body: 'x'.repeat(200_000) },
       );
-    const examples = Array.from({ length: 40 }, (_, at) => `e${at}: decoderExamples { request }`);
+    const examples = ['a', 'b', 'c'].map((name) => `${name}: decoderExamples { request }`);
     const ask = (count: number) =>
       server.query(`query ($id: ID!) { product(id: $id) { ${examples.slice(0, count).join(' ')} } }`, { id });
-    expect((await ask(3)).errors).toBeUndefined();
+    expect((await ask(1)).errors).toBeUndefined();
     const before = server.process.residentMb();
-    expect((await ask(40)).errors?.[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', limit: 'bytes' });
+    expect((await ask(3)).errors?.[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COMPLEX', limit: 'bytes' });
     expect(server.process.residentMb() - before).toBeLessThan(250);
   });
 
@@ -221,7 +212,7 @@ describe.each(EITHER_DATABASE)('what an answer may hold on %s', (database) => {
   if (database === 'postgres') return;
 
   test('a long event is written piece by piece: of characters that are escaped one was a piece of 0.25 s', async () => {
-    const names = Array.from({ length: 200 }, (_, at) => `f${at}`);
+    const names = Array.from({ length: 500 }, (_, at) => `f${at}`);
     const { deviceIds } = await createProduct(server, {
       fields: Object.fromEntries(names.map((name) => [name, 'STRING'])),
       serialNumbers: ['escaped'],
@@ -246,12 +237,12 @@ describe.each(EITHER_DATABASE)('what an answer may hold on %s', (database) => {
     let answers: (GqlAnswer | null)[] = [];
     const follow = async (): Promise<void> => {
       answers = [];
-      for (const times of [6, 19]) answers.push(await following(`measurements { ${values(times)} }`, cursor));
+      for (const times of [2, 3]) answers.push(await following(`measurements { ${values(times)} }`, cursor));
     };
     await expectPieces(4, () => piecesOfServer(server, follow));
     const measurements = answers[0]?.data?.['measurementsRecorded'].measurements;
     expect(measurements).toHaveLength(names.length);
-    expect(measurements[0]).toMatchObject({ a0: value, a5: value });
+    expect(measurements[0]).toMatchObject({ a0: value, a1: value });
     expect(answers[1]).toMatchObject({ errors: [{ extensions: { code: 'QUERY_TOO_COMPLEX', limit: 'bytes' } }] });
   });
 
@@ -264,7 +255,7 @@ describe.each(EITHER_DATABASE)('what an answer may hold on %s', (database) => {
               method: 'POST',
               headers: { 'Content-Type': 'application/json' },
               body: JSON.stringify({
-                query: `{ ${Array.from({ length: 40 }, (_, n) => `t${at + more}_${n}: __typename`).join(' ')} }`,
+                query: `{ ${Array.from({ length: 30 }, (_, n) => `t${at + more}_${n}: __type(name: "T${n}") { kind }`).join(' ')} }`,
               }),
             }).then((answer) => answer.arrayBuffer()),
           ),

@@ -149,7 +149,7 @@ test('a query whose token is revoked while it waits for its turn is told so', as
     resolve: (_: unknown, __: unknown, context: GraphqlContext) => context.access.tokenId,
   };
   const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { viewer } }) });
-  const operations = new Operations(schema, 'none', new FairScheduler());
+  const operations = new Operations(schema, new FairScheduler());
   const access = { tokenId: 'waits' } as Access;
   const ask = async (present: () => Access | null): Promise<unknown> => {
     const context = new GraphqlContext(access, '', {} as never, {} as never, undefined, present);

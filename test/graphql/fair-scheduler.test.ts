@@ -178,7 +178,7 @@ async function waitAfter(bring: (points: PointBudget) => Promise<number>, tookMs
   const history = { type: GraphQLInt, resolve };
   const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { history } }) });
   const shares = new FairScheduler();
-  const operations = new Operations(schema, 'none', shares);
+  const operations = new Operations(schema, shares);
   const context = new GraphqlContext({ tokenId: 'charts' } as Access, '', {} as never, {} as never);
   const running = operations.execute(await operations.admit({ query: '{ history }' }, context));
   await pass(tookMs);
@@ -224,7 +224,7 @@ test('admission is paid for by the clock, of a document that is known, too', asy
   const fields = { name: { type: GraphQLString, args } };
   const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) });
   const shares = new FairScheduler();
-  const operations = new Operations(schema, 'none', shares);
+  const operations = new Operations(schema, shares);
   const spent = vi.spyOn(shares, 'spend');
   const paid: number[] = [];
   for (let time = 0; time < 3; time += 1) {
@@ -247,7 +247,7 @@ test.each([
   const fields = { history: { type: GraphQLInt, resolve } };
   const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) });
   const shares = new FairScheduler();
-  const operations = new Operations(schema, 'none', shares);
+  const operations = new Operations(schema, shares);
   const spent = vi.spyOn(shares, 'spend');
   const ask = async (): Promise<void> => {
     const context = new GraphqlContext({ tokenId: 'charts' } as Access, '', {} as never, {} as never);
@@ -581,7 +581,7 @@ test('what failed leaves the way to the next', async () => {
 test('of large answers that come together each is written in a turn of its own', async () => {
   const text = { type: GraphQLString, resolve: () => 'x'.repeat(200_000) };
   const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { text } }) });
-  const operations = new Operations(schema, 'none', new FairScheduler());
+  const operations = new Operations(schema, new FairScheduler());
   const loop = countTurns();
   const seen = await Promise.all(
     Array.from({ length: 4 }, async (_, at) => {
@@ -600,7 +600,7 @@ async function events(tokenId: string, resolve: GraphQLFieldResolver<unknown, Gr
     query: new GraphQLObjectType({ name: 'Query', fields: { value: { type: GraphQLInt, resolve } } }),
   });
   const shares = new FairScheduler();
-  const operations = new Operations(schema, 'none', shares);
+  const operations = new Operations(schema, shares);
   const context = new GraphqlContext({ tokenId } as Access, '', {} as never, {} as never);
   const admitted = await operations.admit({ query: '{ value }' }, context);
   const spent = vi.spyOn(shares, 'spend');

@@ -22,7 +22,7 @@ function open() {
     query: new GraphQLObjectType({ name: 'Query', fields: { name: { type: GraphQLString } } }),
     mutation: new GraphQLObjectType({ name: 'Mutation', fields }),
   });
-  const operations = new Operations(schema, 'none', new FairScheduler());
+  const operations = new Operations(schema, new FairScheduler());
   const begin = async (tokenId: string, tenant: string, v: unknown): Promise<Executed> => {
     const context = new GraphqlContext({ tokenId, tenant } as Access, '', {} as never, {} as never);
     const request = { query: 'mutation ($v: Any) { keep(v: $v) }', variables: { v } };

@@ -81,7 +81,7 @@ describe('what subscriptions keep', () => {
   });
 
   test('is of the variables those that it declares, and its text once', async () => {
-    const operations = new Operations(createSchema(null), 'none', new FairScheduler());
+    const operations = new Operations(createSchema(null), new FairScheduler());
     const access = { tokenId: 'token', tenant: 'tenant' };
     const ask = (query: string): Promise<AdmittedOperation> =>
       operations.admit(

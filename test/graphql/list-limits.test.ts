@@ -32,7 +32,7 @@ function refusalOf(query: string, variables: Record<string, unknown> = {}): stri
 async function looksAt(query: string, entries: object): Promise<number> {
   let looks = 0;
   const get = (target: object, key: PropertyKey): unknown => ((looks += 1), Reflect.get(target, key));
-  const operations = new Operations(schema, 'none', new FairScheduler());
+  const operations = new Operations(schema, new FairScheduler());
   const context = new GraphqlContext({ tokenId: 'one' } as Access, '', {} as never, {} as never);
   const admitted = operations.admit({ query, variables: { v: new Proxy(entries, { get }) } }, context);
   await expect(admitted).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
@@ -142,7 +142,7 @@ describe('the lists of an operation', () => {
 describe('a server that is asked for long lists', () => {
   let server: TestServer;
   const alias = (at: number): string =>
-    `a${at}: devices(productId: $p, first: 500) { edges { node { latest(fields: $f) { value } } } }`;
+    `a${at}: devices(productId: $p, first: 50) { edges { node { latest(fields: $f) { value } } } }`;
 
   beforeAll(async () => {
     server = await startServer({ database: 'sqlite' });
@@ -152,10 +152,10 @@ describe('a server that is asked for long lists', () => {
     await server?.stop();
   });
 
-  test('refuses long ids at once: 50 times one of 900,000 characters was one piece of 13 s', async () => {
-    const query = `query ($i: ID!) { ${Array.from({ length: 50 }, (_, at) => `a${at}: device(id: $i) { id }`).join(' ')} }`;
+  test('refuses long ids at once, however often they are given', async () => {
+    const query = 'query ($i: ID!) { a: device(id: $i) { id } b: device(id: $i) { id } c: device(id: $i) { id } }';
     const { data, errors } = await server.query(query, { i: 'x'.repeat(900_000) });
-    // One, and no data: none of the fifty is looked at.
+    // One, and no data: none of the three is looked at.
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
     expect(data).toBeFalsy();
   });
@@ -164,7 +164,7 @@ describe('a server that is asked for long lists', () => {
     const { id, deviceIds } = await createProduct(server, { serialNumbers: ['repeated'] });
     const often = (text: string): string => Array.from({ length: 2_000 }, () => text).join(' ');
     const metadata = (list: string): string => `updateDevice(id: "${deviceIds[0]}", input: { metadata: [${list}] })`;
-    const inObject = Array.from({ length: 7 }, (_, at) => `a${at}: ${metadata('{ v: $v }')} { id }`).join(' ');
+    const inObject = Array.from({ length: 7 }, (_, at) => `a${at}: ${metadata(`{ v${at}: $v }`)} { id }`).join(' ');
     const zeros = Array.from({ length: 400_000 }, () => 0);
     const device = { name: 'x', metadata: 'y'.repeat(60_000) };
     const dear: [query: string, v: unknown][] = [
@@ -189,7 +189,7 @@ describe('a server that is asked for long lists', () => {
     const identifiers = Array.from({ length: 500 }, (_, at) => `${at}`.padStart(64, 'f'));
     const { id, deviceIds } = await createProduct(server, {
       fields: Object.fromEntries(identifiers.map((identifier) => [identifier, 'FLOAT'])),
-      serialNumbers: Array.from({ length: 500 }, (_, at) => `listed-${at}`),
+      serialNumbers: Array.from({ length: 50 }, (_, at) => `listed-${at}`),
     });
     const answer = await server.record(deviceIds[0]!, [{ field: identifiers[7], value: 7 }]);
     expect(answer.status).toBe(200);

@@ -42,7 +42,7 @@ function open() {
       little: { type: GraphQLInt, resolve: (_, __, context) => load(context, 1_000, 1) },
     },
   });
-  const operations = new Operations(new GraphQLSchema({ query }), 'none', new FairScheduler());
+  const operations = new Operations(new GraphQLSchema({ query }), new FairScheduler());
   const ask = async (tokenId: string, tenant: string, field: string): Promise<Executed> => {
     const context = new GraphqlContext({ tokenId, tenant } as Access, '', {} as never, {} as never);
     return operations.execute(
@@ -151,7 +151,7 @@ test('of a planned answer an object takes little more than its values, however m
       }) as unknown as PlannedField,
   );
   const all: unknown[] = [];
-  const make = () => executePlanned({ fields, rootValue: { value: 1 }, variables: {} } as never);
+  const make = () => executePlanned({ fields, operation: {}, rootValue: { value: 1 }, variables: {} } as never);
   for (let at = 0; at < 100; at += 1) void make();
   const before = process.memoryUsage().heapUsed;
   for (let at = 0; at < 10_000; at += 1) all.push(make());

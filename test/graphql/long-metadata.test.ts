@@ -48,13 +48,13 @@ describe.each(EITHER_DATABASE)('devices with long metadata on %s', (database) =>
     await place?.drop();
   });
 
-  const times = (count: number, field: string): string =>
-    Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
+  const times = (count: number, field: (at: number) => string): string =>
+    Array.from({ length: count }, (_, at) => `a${at}: ${field(at)}`).join(' ');
 
   const tokenFor = (query: string): string => (query.includes('viewer') ? reader : ADMIN_TOKEN);
 
   test.each([
-    ['devices of a token, twelve times', `{ ${times(12, 'viewer { token { devices { id product { id } } } }')} }`],
+    ['devices of a token, thrice', `{ ${times(3, () => 'viewer { token { devices { id product { id } } } }')} }`],
     ['a page of them', 'query ($p: ID) { devices(productId: $p, first: 500) { edges { node { id name tags } } } }'],
     ['a page of a product', 'query ($p: ID!) { product(id: $p) { devices(first: 500) { edges { node { id } } } } }'],
     [
@@ -154,7 +154,9 @@ describe.each(EITHER_DATABASE)('devices with long metadata on %s', (database) =>
 
   test('it costs what a long text costs', async () => {
     const pages = (count: number): Promise<{ errors?: { extensions: unknown }[] }> =>
-      server.query(`{ ${times(count, 'devices(first: 500, search: "nobody") { edges { node { metadata } } }')} }`);
+      server.query(
+        `{ ${times(count, (at) => `devices(first: 500, search: "nobody ${at}") { edges { node { metadata } } }`)} }`,
+      );
     expect((await pages(4)).errors).toBeUndefined();
     expect((await pages(5)).errors?.map(({ extensions }) => extensions)).toMatchObject([
       { code: 'QUERY_TOO_COMPLEX', limit: 'cost' },

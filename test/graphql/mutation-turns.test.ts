@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
+import type { AppError } from '../../src/errors.ts';
 import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
@@ -24,8 +25,8 @@ test('many mutations in one document wait for their turn again when their caller
     return 'deleted';
   };
   const deps = new Proxy({}, { get: (_, name) => (name === 'auditLog' ? { run } : {}) }) as ResolverDeps;
-  const operations = new Operations(createSchema(deps), 'none', shares);
-  const query = `mutation { ${Array.from({ length: 12 }, (_, at) => `m${at}: deleteProduct(id: "x")`).join(' ')} }`;
+  const operations = new Operations(createSchema(deps), shares);
+  const query = `mutation { ${Array.from({ length: 12 }, (_, at) => `m${at}: deleteProduct(id: "x${at}")`).join(' ')} }`;
   const context = new GraphqlContext(caller as Access, '', {} as never, {} as never);
   shares.noteOtherTraffic();
   const others = setInterval(() => shares.noteOtherTraffic(), 20);
@@ -36,4 +37,46 @@ test('many mutations in one document wait for their turn again when their caller
   clearInterval(others);
   expect((await running).result.errors).toBeUndefined();
   expect(done).toBe(12);
+});
+
+/** Mutations that never end; `ends`: of those that have begun. */
+function openMutations() {
+  const ends: (() => void)[] = [];
+  const run = (): Promise<string> => new Promise((end) => ends.push(() => end('deleted')));
+  const deps = new Proxy({}, { get: (_, name) => (name === 'auditLog' ? { run } : {}) }) as ResolverDeps;
+  const operations = new Operations(createSchema(deps), new FairScheduler());
+  const ask = async (context: GraphqlContext, query: string): Promise<unknown> => {
+    const { result } = await operations.execute(await operations.admit({ query }, context));
+    return (result.errors?.[0]?.originalError as AppError | undefined)?.code ?? result.data;
+  };
+  return { ends, ask };
+}
+
+test('of a token so many mutations may be under way, whether anybody still waits for them or not', async () => {
+  const { ends, ask } = openMutations();
+  const remove = (tokenId: string): Promise<unknown> =>
+    ask(
+      new GraphqlContext(
+        { tokenId, tenant: 'tenant', requireOperation: () => {} } as never,
+        '',
+        {} as never,
+        {} as never,
+      ),
+      'mutation { deleteProduct(id: "x") }',
+    );
+  const all = Array.from({ length: 200 }, () => remove('one'));
+  await expect.poll(() => ends.length).toBe(200);
+  expect(await remove('one')).toBe('OVERLOADED');
+  all.push(remove('another'));
+  await expect.poll(() => ends.length).toBe(201);
+  for (const end of ends) end();
+  for (const answer of await Promise.all(all)) expect(answer).toEqual({ deleteProduct: 'deleted' });
+});
+
+test('of strangers, who sign in, all are heard', async () => {
+  const { ends, ask } = openMutations();
+  const signIn = 'mutation { signIn(email: "a@b.c", password: "x") { secret } }';
+  for (let at = 0; at < 250; at += 1)
+    void ask(new GraphqlContext('missing', `${at}`, {} as never, {} as never), signIn);
+  await expect.poll(() => ends.length).toBe(250);
 });

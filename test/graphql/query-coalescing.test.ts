@@ -123,7 +123,7 @@ test('what forty ask at once runs twice where it is the same, and forty times wh
   };
   const fields = { one: { type: GraphQLInt, args: { at: { type: GraphQLInt } }, resolve: run } };
   const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields }) });
-  const operations = new Operations(schema, 'none', new FairScheduler());
+  const operations = new Operations(schema, new FairScheduler());
   const access = { tokenId: 'one' } as Access;
   const ask = async (query: string): Promise<unknown> => {
     const context = new GraphqlContext(access, '', {} as never, {} as never);

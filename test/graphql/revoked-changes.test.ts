@@ -83,40 +83,6 @@ describe.each(DATABASES)('what a token began before it lost its right, on %s', (
     expect(await saving(end)).toEqual({ code: undefined, decoder: { version: 1 } });
   });
 
-  test('an answer with a long list that waited for another one of the token tells nothing of what came since', async () => {
-    const [first, second] = await inTime(async (ms, changed) => {
-      const { id, tokenId, secret } = await prepared();
-      const devices = (prefix: string) => Array.from({ length: 60 }, (_, at) => ({ name: `${prefix} ${at}` }));
-      const create = (name: string, fields: string) =>
-        `${name}: createDevices(productId: $id, devices: $${name}, plan: "unlimited") { ${fields} }`;
-      // Has the token's place for long lists until the example of the decoder has run.
-      const running = server.query(
-        `mutation ($id: ID!, $one: [DeviceInput!]!, $source: String!) {
-         ${create('one', 'id')} saveDecoder(productId: $id, source: $source) { version } }`,
-        { id, one: devices('one'), source: slow(ms) },
-        secret,
-      );
-      const count = async (): Promise<number> =>
-        (await server.gql('query ($id: ID!) { product(id: $id) { devices { totalCount } } }', { id })).product.devices
-          .totalCount;
-      await expect.poll(count, { interval: 20 }).toBe(61);
-      const waiting = server.query(
-        `mutation ($id: ID!, $two: [DeviceInput!]!) { ${create('two', 'id product { name }')} }`,
-        { id, two: devices('two') },
-        secret,
-      );
-      await expect.poll(count, { interval: 20 }).toBe(121);
-      await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: tokenId });
-      await server.gql('mutation ($id: ID!) { updateProduct(id: $id, input: { name: "secret" }) { id } }', { id });
-      changed();
-      return Promise.all([running, waiting]);
-    });
-    expect(first.errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
-    const { data, errors } = second;
-    expect(JSON.stringify(data)).not.toContain('secret');
-    expect(errors?.[0]?.extensions.code).toBe('UNAUTHENTICATED');
-  });
-
   test('of a workspace that is being deleted no further product goes once the token is revoked', async () => {
     const doomed = await createWorkspace(server, 'doomed');
     const products = 120;

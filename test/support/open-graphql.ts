@@ -16,7 +16,7 @@ export function openGraphql(domain: OpenDomain): OpenGraphql {
   const { access, database, store, history, shares } = domain;
   const sources = { database, store, history };
   const schema = createSchema({ ...domain, baseUrl: () => 'http://localhost', now: () => domain.clock.now });
-  const operations = new Operations(schema, 'seen', shares);
+  const operations = new Operations(schema, shares);
   const answer: OpenGraphql['answer'] = async (query, variables = {}) => {
     const context = new GraphqlContext(access, '', sources, {} as LiveSources);
     const admitted = await operations.admit({ query, variables }, context);

@@ -83,7 +83,10 @@ describe.each(DATABASES)('thousands of devices at once on %s', (name) => {
   test('looking through 20,000 in many places of one query does not hold up recording', async () => {
     const tagged = named(10_000).map((device) => ({ ...device, tags: ['some', 'tags'] }));
     for (let product = 0; product < 2; product += 1) await create(server, await newProduct(server), tagged);
-    const places = Array.from({ length: 45 }, (_, at) => `a${at}: devices(anyTags: $tags, first: 1) { totalCount }`);
+    const places = Array.from(
+      { length: 30 },
+      (_, at) => `a${at}: devices(anyTags: $tags, first: ${1 + at}) { totalCount }`,
+    );
     const query = `query ($tags: [String!]) { ${places.join(' ')} }`;
     const tags = Array.from({ length: 50 }, (_, at) => `tag ${at}`);
     const added = await heldUpMs(async () => ({ asked: () => server.gql(query, { tags }) }));

@@ -29,7 +29,6 @@ export class Batch<Key, Value, Name = Key> {
   readonly #atMost: number;
   readonly #known = new Map<Name, Promised<Value>>();
   #next: Asked<Key, Value>[] | null = null;
-  #answering: Promise<number> | null = null;
 
   constructor(
     lookUp: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
@@ -57,39 +56,23 @@ export class Batch<Key, Value, Name = Key> {
     this.#known.set(this.#nameOf(key), value);
   }
 
-  /** Resolves when all that was asked for has come, or failed, with when the last of it began to (`performance.now`); null: it has. */
-  get answer(): Promise<number> | null {
-    return this.#answering;
-  }
-
   #begin(): Asked<Key, Value>[] {
     const asked: Asked<Key, Value>[] = [];
-    void this.#note(endOfLevel().then(() => this.#answer(asked)));
+    void endOfLevel().then(() => this.#answer(asked));
     return asked;
   }
 
-  async #note(answer: Promise<number>): Promise<void> {
-    const all = Promise.all([this.#answering ?? 0, answer]).then((times) => Math.max(...times));
-    this.#answering = all;
-    await all;
-    if (this.#answering === all) this.#answering = null;
-  }
-
-  async #answer(asked: readonly Asked<Key, Value>[]): Promise<number> {
+  async #answer(asked: readonly Asked<Key, Value>[]): Promise<void> {
     this.#next = null;
-    let answeredAt = 0;
     try {
       for (const some of await this.#pieces(asked)) {
         const values = await this.#lookUp(some.map(({ key }) => key));
-        answeredAt = performance.now();
         some.forEach((one, index) => this.#settle(one, values[index]!));
       }
     } catch (error) {
-      answeredAt = performance.now();
       // Who has its answer keeps it.
       for (const { reject } of asked) reject(error);
     }
-    return answeredAt;
   }
 
   async #pieces(asked: readonly Asked<Key, Value>[]): Promise<Asked<Key, Value>[][]> {

@@ -28,6 +28,7 @@ import { bytesOfLimits, readTokenLimits, type TokenLimits } from '../../domain/a
 import { type Workspace, WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { Batch } from './batch.ts';
 import { latestBytes, latestSizes } from './latest-size.ts';
+import type { Promised } from './promised.ts';
 import { StoredJson } from './stored-json.ts';
 
 /** On SQLite four of the longest take 12 ms, in which nobody else has a turn. */
@@ -56,8 +57,8 @@ export interface Loaders {
   dashboard: Batch<number, StoredJson | null>;
   /** By id. */
   workspace: Batch<string, Workspace | null>;
-  /** Lists without pages, by what tells one from another. */
-  list: Batch<ListRead, readonly unknown[], string>;
+  /** Reads a list once for all parts of the operation that ask for one of that name. */
+  list: <Part>(name: string, read: () => Promise<readonly Part[]>) => Promised<Part[]>;
   /** By user id: what their PERSONAL tokens may do in one workspace or another. */
   personalScopes: Batch<string, TokenScope[]>;
   /** By the id of a token that was listed; null: it is gone. */
@@ -82,12 +83,6 @@ export interface Loaders {
   latest: Batch<LatestWanted, MeasuredValue[], string>;
   /** Receipt time of the device's last batch in milliseconds; null: it never sent one. */
   lastHeard: Batch<number, number | null>;
-}
-
-/** A list that several parts of an operation may ask for; `name`: the same for the same list. */
-interface ListRead {
-  name: string;
-  read: () => Promise<readonly unknown[]>;
 }
 
 /** What loaders read from. */
@@ -117,6 +112,13 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
       }
       return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
     });
+  const lists = new Batch<{ name: string; read: () => Promise<readonly unknown[]> }, readonly unknown[], string>(
+    async (reads) => {
+      if (reads.length > FEW_LISTS) await yieldToEventLoop();
+      return Promise.all(reads.map(({ read }) => read().catch((error: Error) => error)));
+    },
+    { nameOf: ({ name }) => name, atMost: LISTS_AT_ONCE },
+  );
   return {
     product: new Batch(async (keys) => {
       const rows = await database.read().find(ProductSchema, { key: { $in: [...keys] } });
@@ -136,13 +138,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
       const rows = await database.read().find(WorkspaceSchema, { id: { $in: [...ids] } });
       return inOrder(ids, rows, (row) => row.id);
     }),
-    list: new Batch(
-      async (reads) => {
-        if (reads.length > FEW_LISTS) await yieldToEventLoop();
-        return Promise.all(reads.map(({ read }) => read().catch((error: Error) => error)));
-      },
-      { nameOf: ({ name }) => name, atMost: LISTS_AT_ONCE },
-    ),
+    list: (name, read) => lists.load({ name, read }) as Promised<never[]>,
     personalScopes: new Batch(async (userIds) => {
       const scopes = await personalScopes(database, userIds);
       return userIds.map((id) => scopes.get(id) ?? []);

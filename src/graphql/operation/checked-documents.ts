@@ -32,8 +32,8 @@ export interface CheckedDocument {
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** Whether it was admitted before. */
   isKept: boolean;
-  /** By the operation's name, once it was seen again; null: it cannot be compiled. */
-  compiled: Map<string | undefined, Execute | null>;
+  /** By the operation's name. */
+  compiled: Map<string | undefined, Execute>;
   /** For the plans of all its operations. */
   room: PlanRoom;
   /** About what it takes in memory, its room included. */

@@ -1,77 +1,72 @@
 import {
-  type DocumentNode,
   execute,
   type ExecutionArgs,
   type ExecutionResult,
   type FragmentDefinitionNode,
-  getOperationAST,
   getVariableValues,
+  GraphQLError,
   type GraphQLSchema,
+  type OperationDefinitionNode,
 } from 'graphql';
 import { GraphqlContext } from '../context/graphql-context.ts';
 import { deciders, type PlannedField, plannedFields, planOperation, type PlanSource } from './operation-plan.ts';
 import { executePlanned } from './planned-execution.ts';
 
-/** Runs an operation: the event of a subscription as `rootValue`, null for queries. */
+/** Runs an operation: the event of a subscription as `rootValue`, null for the others. */
 export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
 /** How often what is asked for may change while two ways to answer are compared. */
 const MOST_CHANGES = 5;
 
-/** How many more fields the plans of a document may have; what does not fit runs as it is. */
+/** Fields that the plans of a document may still have; a plan that does not fit is made each time. */
 export interface PlanRoom {
   fields: number;
 }
 
 interface Compilable {
-  document: DocumentNode;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   room: PlanRoom;
 }
 
-/**
- * The operation with its fields found once for all, or null when it has none of that name. It behaves as graphql-js
- * does, because wherever the two could differ (variables that do not fit, errors that no resolver threw) the answer is
- * thrown away and graphql-js asked: so only for what may run twice, queries and events of subscriptions.
- */
+/** An operation of a validated document, its fields found once for all its runs. It behaves as graphql-js does. */
 export function compileOperation(
   schema: GraphQLSchema,
-  { document, fragments, room }: Compilable,
-  operationName: string | undefined,
-): Execute | null {
-  const operation = getOperationAST(document, operationName);
-  if (!operation) return null;
+  { fragments, room }: Compilable,
+  operation: OperationDefinitionNode,
+): Execute {
   const source: PlanSource = { schema, operation, fragments };
   const names = deciders(source);
   const facts = { schema, operation, fragments: Object.fromEntries(fragments) };
-  const plans = new Map<string, readonly PlannedField[] | null>();
-  const planFor = (variables: Record<string, unknown>): readonly PlannedField[] | null => {
+  const plans = new Map<string, readonly PlannedField[]>();
+  const planFor = (variables: Record<string, unknown>): readonly PlannedField[] => {
     const choice = names.map((name) => String(variables[name])).join();
     let plan = plans.get(choice);
-    if (plan !== undefined || room.fields <= 0) return plan ?? null;
-    try {
-      plan = planOperation(source, variables);
-    } catch {
-      // A directive without its argument: graphql-js says so.
-      plan = null;
-    }
-    const fields = plan === null ? 0 : plannedFields(plan);
-    if (fields > room.fields) plan = null;
-    // That it has none takes room, too.
-    room.fields -= plan === null ? 1 : fields;
+    if (plan !== undefined) return plan;
+    plan = planOperation(source, variables);
+    // One without any takes room, too.
+    const fields = Math.max(1, plannedFields(plan));
+    if (fields > room.fields) return plan;
+    room.fields -= fields;
     plans.set(choice, plan);
     return plan;
   };
-  return (args) => {
-    const definitions = operation.variableDefinitions ?? [];
-    // What is wrong with them is for graphql-js to say: no further than the first mistake.
-    const { coerced } = getVariableValues(schema, definitions, args.variableValues ?? {}, { maxErrors: 0 });
-    const fields = coerced === undefined ? null : planFor(coerced);
-    if (fields === null || coerced === undefined) return execute(args);
-    const { rootValue, contextValue } = args;
-    const planned = executePlanned({ ...facts, fields, rootValue, contextValue, variables: coerced });
-    if (planned instanceof Promise) return planned.then((result) => result ?? execute(anew(args)));
-    return planned ?? execute(anew(args));
+  return ({ variableValues, options, rootValue, contextValue }) => {
+    const { errors, coerced: variables } = getVariableValues(
+      schema,
+      operation.variableDefinitions ?? [],
+      variableValues ?? {},
+      { maxErrors: options?.maxCoercionErrors ?? 50 },
+    );
+    if (variables === undefined) return { errors };
+    let fields: readonly PlannedField[];
+    try {
+      fields = planFor(variables);
+    } catch (error) {
+      // A directive that a variable leaves without its argument.
+      if (error instanceof GraphQLError) return { data: null, errors: [error] };
+      throw error;
+    }
+    return executePlanned({ ...facts, fields, rootValue, contextValue, variables });
   };
 }
 
@@ -81,7 +76,7 @@ function anew(args: ExecutionArgs): ExecutionArgs {
   return contextValue instanceof GraphqlContext ? { ...args, contextValue: contextValue.again() } : args;
 }
 
-/** For tests: runs both ways, and throws where the answers differ in anything that a client could see. */
+/** For tests: runs a query both ways, and throws where the answers differ in anything that a client could see. */
 export function comparing(compiled: Execute): Execute {
   return async (args) => {
     let expected = await execute(anew(args));

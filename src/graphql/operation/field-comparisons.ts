@@ -1,19 +1,26 @@
-import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
+import { type FieldNode, type FragmentDefinitionNode, Kind, print, type SelectionSetNode } from 'graphql';
 
 /**
  * What validation has to do with fields that are to be merged: each is compared with each of its response name, however
- * deep and in whichever fragments they stand, and each fragment with each that it meets.
+ * deep and in whichever fragments they stand, and each fragment with each that it meets. And under how many names an object
+ * has the same field.
  */
 export class FieldComparisons {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  readonly #limits: { count: number; depth: number };
+  readonly #limits: { count: number; depth: number; equal: number };
   /** Fragments that were gone through. */
   readonly #seen = new Set<string>();
+  readonly #calls = new Map<FieldNode, string>();
   /** About as many as it takes; no longer exact beyond the limit. */
   count = 0;
+  /** The most names under which one object has a field with equal arguments. */
+  equal = 0;
 
   /** Deeper it is not looked: circular fragments have no end. */
-  constructor(fragments: ReadonlyMap<string, FragmentDefinitionNode>, limits: { count: number; depth: number }) {
+  constructor(
+    fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+    limits: { count: number; depth: number; equal: number },
+  ) {
     this.#fragments = fragments;
     this.#limits = limits;
   }
@@ -31,7 +38,7 @@ export class FieldComparisons {
   #merge(sets: SelectionSetNode[], depth: number): void {
     // Of hundreds of operations each would go through all fragments.
     if (this.count > this.#limits.count) return;
-    const fields = new Map<string, { times: number; sets: SelectionSetNode[] }>();
+    const fields = new Map<string, { node: FieldNode; times: number; sets: SelectionSetNode[] }>();
     const met = new Set<string>();
     let spreads = 0;
     for (let set = sets.pop(); set !== undefined; set = sets.pop()) {
@@ -48,7 +55,7 @@ export class FieldComparisons {
           sets.push(fragment.selectionSet);
         } else {
           const name = (selection.alias ?? selection.name).value;
-          const known = fields.get(name) ?? { times: 0, sets: [] };
+          const known = fields.get(name) ?? { node: selection, times: 0, sets: [] };
           // With each that is there already.
           this.count += known.times;
           known.times += 1;
@@ -58,7 +65,32 @@ export class FieldComparisons {
       }
     }
     this.count += spreads * met.size;
+    this.equal = Math.max(this.equal, this.#mostNames([...fields.values()].map(({ node }) => node)));
     if (depth === this.#limits.depth) return;
     for (const inner of fields.values()) if (inner.sets.length > 0) this.#merge(inner.sets, depth + 1);
+  }
+
+  /** The most names that lead to equal fields: with fewer aliases none has more than are allowed. */
+  #mostNames(nodes: readonly FieldNode[]): number {
+    if (nodes.filter(({ alias }) => alias !== undefined).length < this.#limits.equal) return 1;
+    const names = new Map<string, number>();
+    for (const node of nodes) {
+      const call = this.#callOf(node);
+      names.set(call, (names.get(call) ?? 0) + 1);
+    }
+    return Math.max(...names.values());
+  }
+
+  /** The field and its arguments, in whichever order they stand. */
+  #callOf(node: FieldNode): string {
+    let call = this.#calls.get(node);
+    if (call === undefined) {
+      call = `${node.name.value}(${(node.arguments ?? [])
+        .map((argument) => print(argument))
+        .toSorted()
+        .join()})`;
+      this.#calls.set(node, call);
+    }
+    return call;
   }
 }

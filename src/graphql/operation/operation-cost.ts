@@ -15,10 +15,12 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   SchemaMetaFieldDef,
   type SelectionSetNode,
   TypeMetaFieldDef,
 } from 'graphql';
+import { MAX_VALUES } from '../context/answer-limits.ts';
 import { DEFAULT_FIRST, MAX_FIRST } from '../paging/page.ts';
 
 /** The largest cost of one operation. A page of 50 devices with product, fields and latest values is about 2,000. */
@@ -26,15 +28,19 @@ export const MAX_COST = 25_000;
 
 const OBJECT = 1;
 const LEAF = 0.1;
+/** In answers to mutations: within its price none has more than MAX_VALUES, which would be told when it is done. */
+const LEAF_OF_MUTATION = MAX_COST / MAX_VALUES;
 const MUTATION = 10;
-const LIST_TIMES = 10;
+/** Items of a list whose length nothing tells. */
+export const LIST_TIMES = 10;
 /** A field whose arguments do not fit, because a variable is null: it is an error for each that is asked for it. */
 const FAILURE = 20;
-/** Lists without pages that are longer. */
+/** Items of those that are longer. */
 const LONG_LIST_TIMES: Readonly<Record<string, number>> = {
   tokens: 100,
   unknownDevices: 200,
   decoderExamples: 50,
+  results: 100,
 };
 /** The schema answers from memory, which is cheaper, and its lists have other lengths than those of devices. */
 const META_OBJECT = 0.2;
@@ -54,23 +60,31 @@ interface Priced {
   mistaken?: boolean;
 }
 
+/** The price of a mutation that does something for each item of a list; `each`: with what it answers of it. */
+export function priceOfEach(list: unknown, each: number): number {
+  return MUTATION + (Array.isArray(list) ? list.length : 1) * each;
+}
+
 /**
- * What an operation may cost at worst: each object 1, each value 0.1, lists times their `first` (or what lists of that
- * kind usually hold); a field with type-graphql's `complexity` costs that: a number for itself, or a function of its
+ * What an operation may cost at worst: each object 1, each value 0.1, lists times their `first`, the length of what they
+ * are asked for (`fields`), or what lists of that kind usually hold; a field with type-graphql's `complexity` costs that: a number for itself, or a function of its
  * arguments and of what is asked of its children for the whole. Expects a validated document.
  */
 export function operationCost(priced: Priced, operation: OperationDefinitionNode): number {
   const root = priced.schema.getRootType(operation.operation);
-  return root ? new Pricing(priced).ofSet(operation.selectionSet, root) : 0;
+  const leaf = operation.operation === OperationTypeNode.MUTATION ? LEAF_OF_MUTATION : LEAF;
+  return root ? new Pricing(priced, leaf).ofSet(operation.selectionSet, root) : 0;
 }
 
 class Pricing {
   readonly #priced: Priced;
+  readonly #leaf: number;
   /** Cost of each fragment, so that a bomb of fragments costs no more time than its text. */
   readonly #known = new Map<string, number>();
 
-  constructor(priced: Priced) {
+  constructor(priced: Priced, leaf: number) {
     this.#priced = priced;
+    this.#leaf = leaf;
   }
 
   ofSet(set: SelectionSetNode, type: GraphQLCompositeType): number {
@@ -102,7 +116,7 @@ class Pricing {
 
   #ofField(node: FieldNode, parent: GraphQLCompositeType): number {
     const field = this.#definition(node, parent);
-    if (field === undefined) return LEAF;
+    if (field === undefined) return this.#leaf;
     const type = getNamedType(field.type);
     const inner = node.selectionSet && isCompositeType(type) ? this.ofSet(node.selectionSet, type) : 0;
     if (isIntrospectionType(parent) || isIntrospectionType(type)) return ofMetaField(field, inner);
@@ -112,7 +126,7 @@ class Pricing {
     const failure = args === null && this.#priced.mistaken !== true ? FAILURE : 0;
     if (typeof complexity === 'function') return failure + complexity({ args: args ?? {}, childComplexity: inner });
     const isMutation = parent === this.#priced.schema.getMutationType();
-    const own = complexity ?? (isMutation ? MUTATION : isLeafType(type) ? LEAF : OBJECT);
+    const own = complexity ?? (isMutation ? MUTATION : isLeafType(type) ? this.#leaf : OBJECT);
     return failure + own + times(field, args ?? {}) * inner;
   }
 
@@ -134,10 +148,11 @@ class Pricing {
   }
 }
 
-function times(field: GraphQLField<unknown, unknown>, { first }: Record<string, unknown>): number {
+function times(field: GraphQLField<unknown, unknown>, { first, fields }: Record<string, unknown>): number {
   if (field.args.some((arg) => arg.name === 'first'))
     // A wrong one is for the resolver to refuse.
     return typeof first === 'number' ? Math.min(Math.max(first, 1), MAX_FIRST) : DEFAULT_FIRST;
+  if (Array.isArray(fields)) return fields.length;
   // The edges of a connection were multiplied by its `first`.
   const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
   return isList && field.name !== 'edges' ? (LONG_LIST_TIMES[field.name] ?? LIST_TIMES) : 1;

@@ -1,8 +1,8 @@
 import {
-  type DirectiveNode,
   type FieldNode,
   type FragmentDefinitionNode,
   getDirectiveValues,
+  getNamedType,
   type GraphQLField,
   type GraphQLFieldResolver,
   GraphQLIncludeDirective,
@@ -21,7 +21,6 @@ import {
   type SelectionSetNode,
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
-  visit,
 } from 'graphql';
 
 /** How a value of the answer is made from what a resolver gave; `isPlain`: below it nothing is resolved any more. */
@@ -56,23 +55,22 @@ export interface PlanSource {
 /** The variables that decide what is left out; there is one plan for each of their combinations. */
 export function deciders({ operation, fragments }: PlanSource): string[] {
   const names = new Set<string>();
-  const collect = {
-    Directive({ arguments: given = [] }: DirectiveNode): void {
-      for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
-    },
+  const collect = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      for (const { arguments: given = [] } of selection.directives ?? [])
+        for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+      if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet) collect(selection.selectionSet);
+    }
   };
-  visit(operation.selectionSet, collect);
-  for (const fragment of fragments.values()) visit(fragment.selectionSet, collect);
+  collect(operation.selectionSet);
+  for (const { selectionSet } of fragments.values()) collect(selectionSet);
   return [...names];
 }
 
-/**
- * The fields of the operation, found once for all its runs. null when it holds what is not planned: abstract types, and
- * names that an object cannot have as its own.
- */
-export function planOperation(source: PlanSource, variables: Record<string, unknown>): readonly PlannedField[] | null {
-  const root = source.schema.getRootType(source.operation.operation);
-  return root ? new Planning(source, variables).fields(root, [source.operation.selectionSet]) : null;
+/** The fields of an operation of a validated document. Throws where a directive has no argument. */
+export function planOperation(source: PlanSource, variables: Record<string, unknown>): readonly PlannedField[] {
+  const { schema, operation } = source;
+  return new Planning(source, variables).fields(schema.getRootType(operation.operation)!, [operation.selectionSet]);
 }
 
 /** How many fields there are in a plan, at all levels. */
@@ -85,44 +83,13 @@ export function plannedFields(fields: readonly PlannedField[]): number {
   return sum;
 }
 
-/** How many fields are asked for below each item of a list. */
-export interface FieldsBelow {
-  /** With those of objects that may be null, lists counted as one item. */
-  most: number;
-  /** Those that are in the answer whatever comes. */
-  least: number;
-}
-
-/** Of what is not planned: as many as an operation may have. */
-const UNKNOWN: FieldsBelow = { most: 3000, least: 0 };
-
-/** Those below the field that is resolved. */
-export function fieldsBelow(info: GraphQLResolveInfo): FieldsBelow {
-  const type = typeBelow(info);
-  if (type === null) return UNKNOWN;
-  return type.kind === 'object' ? { most: plannedFields(type.fields), least: sureFields(type) } : { most: 0, least: 0 };
-}
-
-/** Whether one of the names is asked for of each object that the field gives; of what is not planned it may be. */
+/** Whether one of the names is asked for of each object that the field gives. */
 export function asksFor(info: GraphQLResolveInfo, names: readonly string[]): boolean {
-  const type = typeBelow(info);
-  return type === null || (type.kind === 'object' && type.fields.some(({ name }) => names.includes(name)));
-}
-
-function typeBelow(info: GraphQLResolveInfo): PlannedType | null {
   const { schema, fragments, operation, returnType, fieldNodes, variableValues } = info;
   const source = { schema, operation, fragments: new Map(Object.entries(fragments)) };
-  let type = new Planning(source, variableValues).type(
-    returnType,
-    fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []),
-  );
-  while (type?.kind === 'list') type = type.item;
-  return type;
-}
-
-function sureFields(type: PlannedType): number {
-  if (type.kind !== 'object' || !type.nonNull) return 0;
-  return type.fields.reduce((sum, field) => sum + 1 + sureFields(field.type), 0);
+  const sets = fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  const found = new Planning(source, variableValues).found(getNamedType(returnType) as GraphQLObjectType, sets);
+  return [...found.values()].some(([node]) => names.includes(node!.name.value));
 }
 
 /** Names of the fields that @skip and @include leave of the operation itself; throws where they have no argument. */
@@ -142,14 +109,8 @@ class Planning {
     this.#variables = variables;
   }
 
-  fields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): readonly PlannedField[] | null {
-    const fields: PlannedField[] = [];
-    for (const [key, nodes] of this.found(type, sets)) {
-      const field = this.#field(type, key, nodes);
-      if (field === null) return null;
-      fields.push(field);
-    }
-    return fields;
+  fields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): readonly PlannedField[] {
+    return [...this.found(type, sets)].map(([key, nodes]) => this.#field(type, key, nodes));
   }
 
   /** What is asked, by the names in the answer. */
@@ -160,40 +121,38 @@ class Planning {
     return found;
   }
 
-  #field(parentType: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): PlannedField | null {
+  #field(parentType: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): PlannedField {
     const name = nodes[0]!.name.value;
     const definition = this.#definition(parentType, name);
-    if (definition === undefined || key === '__proto__') return null;
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    const type = this.type(definition.type, sets);
-    if (type === null) return null;
+    const type = this.#type(definition.type, sets);
     const constant = definition === TypeNameMetaFieldDef ? parentType.name : null;
     const resolve = constant === null ? (definition.resolve ?? null) : null;
     return { key, name, nodes, parentType, definition, resolve, constant, type };
   }
 
-  #definition(parentType: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined {
+  #definition(parentType: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> {
     if (name === TypeNameMetaFieldDef.name) return TypeNameMetaFieldDef;
     if (parentType === this.#source.schema.getQueryType()) {
       if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
       if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
     }
-    return parentType.getFields()[name];
+    return parentType.getFields()[name]!;
   }
 
-  type(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): PlannedType | null {
+  #type(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): PlannedType {
     const nonNull = isNonNullType(type);
     const inner = nonNull ? type.ofType : type;
     if (isLeafType(inner))
       return { kind: 'leaf', nonNull, isPlain: true, serialize: (value) => inner.serialize(value) };
     if (isListType(inner)) {
-      const item = this.type(inner.ofType, sets);
-      return item && { kind: 'list', nonNull, isPlain: item.isPlain, item };
+      const item = this.#type(inner.ofType, sets);
+      return { kind: 'list', nonNull, isPlain: item.isPlain, item };
     }
-    if (!isObjectType(inner) || inner.isTypeOf) return null;
+    if (!isObjectType(inner)) throw new Error(`${String(inner)} is abstract, and plans know no abstract types.`);
     const fields = this.fields(inner, sets);
-    const isPlain = fields?.every((field) => field.resolve === null && field.type.isPlain);
-    return fields && { kind: 'object', nonNull, isPlain: isPlain === true, fields };
+    const isPlain = fields.every((field) => field.resolve === null && field.type.isPlain);
+    return { kind: 'object', nonNull, isPlain, fields };
   }
 
   #collect(type: GraphQLObjectType, set: SelectionSetNode, found: Map<string, FieldNode[]>, seen: Set<string>): void {

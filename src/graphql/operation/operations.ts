@@ -1,6 +1,5 @@
 import {
   createSourceEventStream,
-  execute,
   type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
@@ -13,14 +12,14 @@ import { yieldForLarge } from '../../scheduling/yield-for-large.ts';
 import type { Caller } from '../../scheduling/caller.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
+import { KeyedSemaphore } from '../../scheduling/keyed-semaphore.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, type WorkBudget } from '../context/work-budget.ts';
 import { admit, declaredVariables } from './admission.ts';
 import { answerBytes } from '../context/answer-size.ts';
 import { LoadedMemory } from '../context/loaded-memory.ts';
-import { MOST_ERRORS, tooManyErrors, withinErrors } from '../context/error-bounds.ts';
+import { toldErrors } from '../context/answer-limits.ts';
 import { databaseFailure } from './database-failure.ts';
-import { MutationPlaces } from './mutation-places.ts';
 import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { comparing, compileOperation, type Execute } from './compiled-operation.ts';
 import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
@@ -53,8 +52,6 @@ export interface AdmittedOperation {
   cost: number;
   /** About what its variables take in memory. */
   bytes: number;
-  /** Whether its document was admitted before. */
-  isKnown: boolean;
   /** The same for queries and subscriptions of one token that are answered alike. */
   sharing: string;
 }
@@ -65,9 +62,6 @@ interface Running {
   /** The event, of a subscription. */
   root?: unknown;
 }
-
-/** Which operations are compiled: those that were seen before; for tests none, or all, with the answers compared. */
-export type Compiling = 'seen' | 'none' | 'compare';
 
 /** Milliseconds that a unit of price takes at worst, and usually. */
 const WORST_MS = 0.06;
@@ -93,8 +87,10 @@ const ERROR_MS = 0.2;
 /** Sending one message takes so long, and a millisecond more for so many characters. */
 const PUSH_MS = 0.002;
 const PUSHED_PER_MS = 1_000_000;
-/** From this price on an operation runs alone, and it is cheaper to compile it than to run it once as it is. */
+/** From this price on an operation runs alone. */
 const DEAR = 2000;
+/** Maximum mutations per token that have begun and have no answer: clients that go away leave no more behind. */
+const MAX_MUTATIONS = 200;
 /** Below this price an event that is answered with its crowd counts so much, its part of what that takes, and its bytes. */
 const CHEAP = 30;
 const EVENT_MS = 0.02;
@@ -113,22 +109,23 @@ export class Operations {
   readonly documents: CheckedDocuments;
   readonly shares: FairScheduler;
   readonly held: HeldRequests;
-  readonly #compiling: Compiling;
+  readonly #compares: boolean;
   readonly #crowd: EventMetering;
   #cheapEvents = 0;
   readonly #answers = new EventResponseCache();
-  readonly #mutations = new MutationPlaces();
+  readonly #mutations = new KeyedSemaphore({ atOnce: MAX_MUTATIONS, maxUnfinished: MAX_MUTATIONS });
   readonly #queries = new QueryCoalescing();
   readonly #memory = new LoadedMemory();
   /** What is long is not written in one turn of the event loop. */
   readonly #large = new LargeAnswers();
 
-  constructor(schema: GraphQLSchema, compiling: Compiling, shares: FairScheduler) {
+  /** `compares`: for tests, runs each query as graphql-js runs it, too, and fails where the answers differ. */
+  constructor(schema: GraphQLSchema, shares: FairScheduler, compares = false) {
     this.schema = schema;
     this.shares = shares;
     this.held = new HeldRequests(shares);
     this.documents = new CheckedDocuments(schema);
-    this.#compiling = compiling;
+    this.#compares = compares;
     this.#crowd = new EventMetering((party, ms) => shares.spend(party, ms), EVENT_MS);
   }
 
@@ -212,29 +209,22 @@ export class Operations {
     // The document's own text: kept twice otherwise.
     const request = { query: checked.query, operationName: asked.operationName, variables };
     const cost = admit(this.schema, checked, operation, variables, context);
-    const isKnown = checked.isKept;
     this.documents.keep(checked, context.isAnonymous);
     const sharing =
       context.isAnonymous || operation.operation === OperationTypeNode.MUTATION
         ? ''
         : `${this.#answers.numberOf(context.access)} ${operationKey(checked, operation, request)}`;
-    return { checked, operation, request, context, cost, bytes: memoryOf(variables), isKnown, sharing };
+    return { checked, operation, request, context, cost, bytes: memoryOf(variables), sharing };
   }
 
-  /**
-   * Compiling takes longer than most operations: it is for those that come again, as events do, or are dear, and never
-   * for strangers.
-   */
-  #compiled({ checked, operation, context, cost, isKnown }: AdmittedOperation): Execute | null {
-    if (this.#compiling === 'none' || context.isAnonymous || operation.operation === OperationTypeNode.MUTATION)
-      return null;
+  #compiled({ checked, operation }: AdmittedOperation): Execute {
     const name = operation.name?.value;
     const before = checked.compiled.get(name);
     if (before !== undefined) return before;
-    const comesAgain = isKnown || operation.operation === OperationTypeNode.SUBSCRIPTION;
-    if (!comesAgain && cost < DEAR && this.#compiling === 'seen') return null;
-    const compiled = compileOperation(this.schema, checked, name);
-    const run = compiled === null || this.#compiling === 'seen' ? compiled : comparing(compiled);
+    const compiled = compileOperation(this.schema, checked, operation);
+    // A mutation does not run twice.
+    const isCompared = this.#compares && operation.operation !== OperationTypeNode.MUTATION;
+    const run = isCompared ? comparing(compiled) : compiled;
     checked.compiled.set(name, run);
     return run;
   }
@@ -249,13 +239,10 @@ export class Operations {
     // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
     if (admitted.operation.operation === OperationTypeNode.MUTATION) {
       context.nextTurn = this.#turnsBetween(context.caller, kind);
-      context.nextPiece = (tookMs) => {
-        this.shares.spend(context.caller, tookMs);
-        return this.shares.begin(context.caller, { patient: true });
-      };
       const turn = this.shares.begin(context.caller, kind);
       // Strangers sign in, for which they have a line of their own, and hold nothing.
-      return turn.then(() => (context.isAnonymous ? run() : this.#mutations.use(context.caller, run))).catch(failed);
+      const use = context.isAnonymous ? run : () => this.#mutations.use(context.caller.tokenId, run);
+      return turn.then(use).catch(failed);
     }
     return this.shares.run(context.caller, run, kind).catch(failed);
   }
@@ -286,18 +273,16 @@ export class Operations {
       budget.check();
       const renewing = context.renew();
       if (renewing instanceof Promise) await renewing;
-      const run = this.#compiled(admitted) ?? execute;
-      const running = run({ ...this.#args(admitted), rootValue: root, contextValue: context });
+      const running = this.#compiled(admitted)({ ...this.#args(admitted), rootValue: root, contextValue: context });
       // What is there at once is not waited for: others would have their turn meanwhile, on this caller's account.
       const all = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
       const away = databaseFailure(all, budget);
-      errors = Math.min(all.errors?.length ?? 0, MOST_ERRORS);
+      errors = all.errors?.length ?? 0;
       isAway = away !== null;
       // They would wait for their own time-outs one after the other.
-      if (away !== null) for (const line of [this.shares, this.#mutations]) line.refuse(WAITED_FOR_NOTHING_MS, away);
-      // Of those beside each other that must not be null graphql-js tells one.
-      if (context.isTooMuch || (all.errors?.length ?? 0) > MOST_ERRORS) throw away ?? budget.ended ?? tooManyErrors();
-      const result = withinErrors(all);
+      if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
+      if (budget.ended !== null) throw away ?? budget.ended;
+      const result = all.errors === undefined ? all : { ...all, errors: toldErrors(all.errors) };
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
       const isLarge = bytes > LARGE_BYTES;
@@ -311,7 +296,6 @@ export class Operations {
       return failed(error);
     } finally {
       memory.end();
-      context.over();
       const { readMs, workedMs, planMs, spent } = context.points;
       const tookMs = performance.now() - started - readMs * (1 - READING_COUNTS) - planMs;
       const longMs = Math.max(0, workedMs - LONG_READING_MS) * READING_COUNTS;

@@ -1,8 +1,19 @@
-import { type ExecutionResult, getArgumentValues, GraphQLError, type GraphQLResolveInfo, locatedError } from 'graphql';
-import { MOST_ERRORS } from '../context/error-bounds.ts';
+import {
+  type ExecutionResult,
+  getArgumentValues,
+  GraphQLError,
+  type GraphQLResolveInfo,
+  locatedError,
+  OperationTypeNode,
+} from 'graphql';
+import { isSliceOver, yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import type { AppError } from '../../errors.ts';
+import { MAX_ERRORS, MAX_VALUES, tooManyErrors, tooManyValues } from '../context/answer-limits.ts';
+import { GraphqlContext } from '../context/graphql-context.ts';
 import type { PlannedField, PlannedType } from './operation-plan.ts';
+import { emptyAnswer, isPromise, plainAnswer, propertyOf } from './plain-answer.ts';
 
-/** What is asked of a planned operation: `variables` converted. */
+/** A planned operation and what it is run with; `variables` converted. */
 interface PlannedRequest {
   fields: readonly PlannedField[];
   schema: GraphQLResolveInfo['schema'];
@@ -22,15 +33,17 @@ interface Place {
   isNull: boolean;
 }
 
-/** What graphql-js would make an error of that no resolver threw. */
-class Doubt extends Error {}
-class TooManyErrors extends Error {}
+/** Looks at the clock once per so many fields: each takes a few µs at most. */
+const FIELDS_PER_LOOK = 100;
+/** Leaves all that goes on at once: the operation has ended. */
+const STOP = new Error('The operation has ended.');
 
 /**
- * Runs a planned operation once. What is known is written into the answer at once, and only what a resolver promises is
- * waited for. null: graphql-js is to be asked, because something came that is none of a plan's business.
+ * Runs a planned operation as graphql-js does. What is known is written into the answer at once, and only what a resolver
+ * promises is waited for; others are heard between slices of it. QUERY_TOO_COMPLEX ends it, and what is still loaded for
+ * it, when the answer has too many values or errors.
  */
-export function executePlanned(request: PlannedRequest): ExecutionResult | null | Promise<ExecutionResult | null> {
+export function executePlanned(request: PlannedRequest): ExecutionResult | Promise<ExecutionResult> {
   return new PlannedExecution(request).run();
 }
 
@@ -40,69 +53,128 @@ class PlannedExecution {
   readonly #errors: GraphQLError[] = [];
   readonly #arguments = new Map<PlannedField, Record<string, unknown>>();
   readonly #infos = new Map<PlannedField, GraphQLResolveInfo>();
+  /** Promises and slices that are still to come. */
   #pending = 0;
-  #isDoubtful = false;
-  /** More fields failed than an answer tells of: nothing more is looked at. */
-  #isOver = false;
-  #end: ((result: ExecutionResult | null) => void) | null = null;
+  #later: (() => void)[] = [];
+  #untilLook = FIELDS_PER_LOOK;
+  #values = 0;
+  #failures = 0;
+  /** The error that ended it early. */
+  #stopped: Error | null = null;
+  #end: () => void = () => {};
 
   constructor(request: PlannedRequest) {
     this.#request = request;
   }
 
-  run(): ExecutionResult | null | Promise<ExecutionResult | null> {
-    const { fields, rootValue } = this.#request;
-    const place: Place = { container: this.#answer, key: 'data', nonNull: false, parent: null, isNull: false };
-    this.#try(() => (this.#answer.data = this.#object(fields, rootValue ?? {}, place)));
-    if (this.#isDoubtful || this.#isOver || this.#pending === 0) return this.#result();
-    return new Promise((resolve) => (this.#end = resolve));
+  run(): ExecutionResult | Promise<ExecutionResult> {
+    const { fields, operation, rootValue } = this.#request;
+    const source = rootValue ?? {};
+    const root: Place = { container: this.#answer, key: 'data', nonNull: false, parent: null, isNull: false };
+    if (operation.operation === OperationTypeNode.MUTATION) return this.#oneByOne(fields, source, root);
+    this.#do(() => (this.#answer.data = this.#object(fields, source, root)));
+    if (this.#isDone) return this.#result();
+    return new Promise((resolve) => (this.#end = () => resolve(this.#result())));
   }
 
-  #result(): ExecutionResult | null {
-    if (this.#isDoubtful) return null;
+  /** Mutations: each begins when the one before it is answered, and none behind one that failed and must not be null. */
+  async #oneByOne(fields: readonly PlannedField[], source: unknown, root: Place): Promise<ExecutionResult> {
+    const answer = emptyAnswer(fields);
+    this.#answer.data = answer;
+    for (const field of fields) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#end = resolve;
+      this.#do(() => this.#field(field, source, answer, root));
+      if (!this.#isDone) await promise;
+      if (this.#stopped !== null || root.isNull) break;
+    }
+    return this.#result();
+  }
+
+  get #isDone(): boolean {
+    return this.#pending === 0 || this.#stopped !== null;
+  }
+
+  #result(): ExecutionResult {
     const { data } = this.#answer as { data: Record<string, unknown> | null };
-    return this.#errors.length === 0 ? { data } : { errors: this.#errors, data };
+    if (this.#stopped === null) return this.#errors.length === 0 ? { data } : { errors: this.#errors, data };
+    const { message } = this.#stopped;
+    return { errors: [...this.#errors, new GraphQLError(message, { originalError: this.#stopped })], data: null };
   }
 
-  #try(work: () => void): void {
+  #do(work: () => void): void {
+    if (this.#stopped !== null) return;
     try {
       work();
     } catch (error) {
-      if (error instanceof TooManyErrors) this.#isOver = true;
-      else this.#isDoubtful = true;
+      this.#stopped ??= error as Error;
     }
   }
 
-  /** After a promise: the answer goes out when it was the last, or as soon as there is a doubt. */
-  #settled(work: () => void): void {
-    if (this.#isDoubtful || this.#isOver) return;
-    this.#try(work);
-    this.#pending -= 1;
-    if (this.#pending === 0 || this.#isDoubtful || this.#isOver) this.#end?.(this.#result());
+  #stop(error: AppError): never {
+    this.#stopped = error;
+    const { contextValue } = this.#request;
+    if (contextValue instanceof GraphqlContext) contextValue.budget.end(error);
+    throw STOP;
   }
+
+  /** Does what was pending, in a later turn of the event loop where operations have had their slice of this one. */
+  #goOn(work: () => void): void {
+    if (!this.#isSliceOver()) return this.#finish(work);
+    this.#later.push(work);
+    if (this.#later.length === 1) void this.#goOnLater();
+  }
+
+  #finish(work: () => void): void {
+    this.#do(work);
+    this.#pending -= 1;
+    if (this.#isDone) this.#end();
+  }
+
+  async #goOnLater(): Promise<void> {
+    for (let at = 0; at < this.#later.length;) {
+      await yieldToEventLoop();
+      do this.#finish(this.#later[at++]!);
+      while (at < this.#later.length && !this.#isSliceOver());
+    }
+    this.#later = [];
+  }
+
+  #isSliceOver(): boolean {
+    this.#untilLook -= 1;
+    if (this.#untilLook > 0) return false;
+    if (isSliceOver()) return true;
+    this.#untilLook = FIELDS_PER_LOOK;
+    return false;
+  }
+
+  readonly #count = (values: number, units: number): void => {
+    this.#untilLook -= units;
+    this.#values += values;
+    if (this.#values > MAX_VALUES) this.#stop(tooManyValues());
+  };
 
   #object(fields: readonly PlannedField[], source: unknown, place: Place): unknown {
+    this.#count(fields.length, fields.length);
     const answer = emptyAnswer(fields);
-    for (const field of fields) {
-      if (field.constant !== null) answer[field.key] = field.constant;
-      else if (field.resolve === null && field.type.isPlain)
-        answer[field.key] = plain(field.type, property(source, field));
-      else this.#field(field, source, answer, place);
-    }
+    for (const field of fields) this.#field(field, source, answer, place);
     return place.isNull ? null : answer;
   }
 
-  #field(field: PlannedField, source: unknown, answer: Record<string, unknown>, parent: Place): void {
+  #field(field: PlannedField, source: unknown, answer: Place['container'], parent: Place): void {
+    if (field.constant !== null) {
+      answer[field.key] = field.constant;
+      return;
+    }
     let value: unknown;
-    if (field.resolve === null) value = property(source, field);
-    else {
-      const given = this.#argumentsOf(field);
-      try {
-        value = field.resolve(source, given, this.#request.contextValue, this.#infoOf(field));
-      } catch (error) {
-        this.#fail(error, field, { container: answer, key: field.key, ...nonNull(field.type), parent });
-        return;
-      }
+    try {
+      value =
+        field.resolve === null
+          ? propertyOf(source, field)
+          : field.resolve(source, this.#argumentsOf(field), this.#request.contextValue, this.#infoOf(field));
+    } catch (error) {
+      this.#fail(error, field, placeOf(field.type, answer, field.key, parent));
+      return;
     }
     this.#put(field.type, value, field, answer, field.key, parent);
   }
@@ -116,13 +188,12 @@ class PlannedExecution {
     key: string | number,
     parent: Place,
   ): void {
-    if (isPromise(value)) {
-      this.#pending += 1;
-      value.then(
-        (come) => this.#settled(() => this.#write(type, come, field, container, key, parent)),
-        (error: unknown) => this.#settled(() => this.#fail(error, field, { container, key, ...nonNull(type), parent })),
-      );
-    } else this.#write(type, value, field, container, key, parent);
+    if (!isPromise(value)) return this.#write(type, value, field, container, key, parent);
+    this.#pending += 1;
+    value.then(
+      (come) => this.#goOn(() => this.#write(type, come, field, container, key, parent)),
+      (error: unknown) => this.#goOn(() => this.#fail(error, field, placeOf(type, container, key, parent))),
+    );
   }
 
   #write(
@@ -133,32 +204,68 @@ class PlannedExecution {
     key: string | number,
     parent: Place,
   ): void {
-    if (value instanceof Error) this.#fail(value, field, { container, key, ...nonNull(type), parent });
-    else if (value == null || (type.isPlain && !isPromised(value))) container[key] = plain(type, value);
-    else {
-      const place: Place = { container, key, ...nonNull(type), parent };
-      container[key] =
-        type.kind === 'list'
-          ? this.#list(type.item, value, field, place)
-          : this.#object((type as { fields: readonly PlannedField[] }).fields, value, place);
+    if (type.isPlain) {
+      const values = this.#values;
+      try {
+        container[key] = plainAnswer(type, value, this.#count);
+        return;
+      } catch (error) {
+        if (error === STOP) throw error;
+        this.#values = values;
+      }
+    }
+    const place = placeOf(type, container, key, parent);
+    try {
+      container[key] = this.#complete(type, value, field, place);
+    } catch (error) {
+      if (error === STOP) throw error;
+      this.#fail(error, field, place);
     }
   }
 
-  #list(item: PlannedType, value: unknown, field: PlannedField, place: Place): unknown {
-    if (!Array.isArray(value)) throw new Doubt();
-    const answer: unknown[] = Array.from({ length: value.length }, () => null);
-    const container = answer as unknown as Place['container'];
-    for (let at = 0; at < value.length; at += 1) this.#put(item, value[at], field, container, at, place);
-    return place.isNull ? null : answer;
+  /** Throws what graphql-js says where the value is none of the type. */
+  #complete(type: PlannedType, value: unknown, field: PlannedField, place: Place): unknown {
+    if (value instanceof Error) throw value;
+    const name = `${field.parentType.name}.${field.name}`;
+    if (value == null) {
+      if (type.nonNull) throw new Error(`Cannot return null for non-nullable field ${name}.`);
+      return null;
+    }
+    if (type.kind === 'object') return this.#object(type.fields, value, place);
+    if (type.kind === 'leaf') {
+      const answer = type.serialize(value);
+      if (answer == null) throw new Error(`The value of ${name} serializes to nothing.`);
+      return answer;
+    }
+    if (!Array.isArray(value)) throw new GraphQLError(`Expected Iterable, but did not find one for field "${name}".`);
+    const items: unknown[] = Array.from({ length: value.length }, () => null);
+    this.#items(type.item, value, field, { items: items as unknown as Place['container'], place, from: 0 });
+    return place.isNull ? null : items;
+  }
+
+  /** The items of a list from that one on: of a long list the rest goes on in a later turn. */
+  #items(
+    type: PlannedType,
+    values: readonly unknown[],
+    field: PlannedField,
+    { items, place, from }: { items: Place['container']; place: Place; from: number },
+  ): void {
+    for (let at = from; at < values.length; at += 1) {
+      if (at > from && this.#isSliceOver()) {
+        this.#pending += 1;
+        return this.#goOn(() => this.#items(type, values, field, { items, place, from: at }));
+      }
+      this.#put(type, values[at], field, items, at, place);
+    }
   }
 
   /** Null takes the place of the nearest that may be null; what was null already says no more of it. */
   #fail(error: unknown, { nodes }: PlannedField, at: Place): void {
+    this.#failures += 1;
+    if (this.#failures > MAX_ERRORS) this.#stop(tooManyErrors());
     let place = at;
     while (place.nonNull && place.parent !== null) place = place.parent;
     if (place.isNull) return;
-    // Counted where it is answered (`Operations`): one more is too many.
-    if (this.#errors.length > MOST_ERRORS) throw new TooManyErrors();
     place.isNull = true;
     place.container[place.key] = null;
     const path: (string | number)[] = [];
@@ -175,10 +282,7 @@ class PlannedExecution {
     return given;
   }
 
-  /**
-   * As much as resolvers of this schema look at: type-graphql reads nothing of it, introspection the schema, lists what
-   * is asked of them.
-   */
+  /** The facts that resolvers of this schema look at: type-graphql reads none of them, introspection the schema. */
   #infoOf(field: PlannedField): GraphQLResolveInfo {
     let info = this.#infos.get(field);
     if (info === undefined) {
@@ -202,73 +306,6 @@ class PlannedExecution {
   }
 }
 
-function nonNull({ nonNull: is }: PlannedType): { nonNull: boolean; isNull: boolean } {
-  return { nonNull: is, isNull: false };
-}
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
-}
-
-/** A list of which each item is promised (`listInSlices`). */
-function isPromised(value: unknown): boolean {
-  return Array.isArray(value) && isPromise(value[0]);
-}
-
-function property(source: unknown, { name }: PlannedField): unknown {
-  if (typeof source !== 'object' || source === null) throw new Doubt();
-  const value = (source as Record<string, unknown>)[name];
-  if (typeof value === 'function') throw new Doubt();
-  return value;
-}
-
-const emptyAnswers = new WeakMap<readonly PlannedField[], Record<string, unknown>>();
-
-/**
- * All the names in the order of the question, whatever comes when. As a copy it takes 8 bytes a value: an object to which
- * name after name is added takes 57, from a dozen on.
- */
-function emptyAnswer(fields: readonly PlannedField[]): Record<string, unknown> {
-  let empty = emptyAnswers.get(fields);
-  if (empty === undefined) {
-    empty = JSON.parse(`{${fields.map(({ key }) => `${JSON.stringify(key)}:null`).join()}}`) as Record<string, unknown>;
-    emptyAnswers.set(fields, empty);
-  }
-  return { ...empty };
-}
-
-/** The answer to a value below which nothing is resolved. Throws Doubt. */
-function plain(type: PlannedType, value: unknown): unknown {
-  if (value == null) {
-    if (type.nonNull) throw new Doubt();
-    return null;
-  }
-  if (typeof value === 'object' && (value instanceof Error || isPromise(value))) throw new Doubt();
-  switch (type.kind) {
-    case 'leaf': {
-      const answer = type.serialize(value);
-      if (answer == null) throw new Doubt();
-      return answer;
-    }
-    case 'list': {
-      if (!Array.isArray(value)) throw new Doubt();
-      return plainList(type.item, value);
-    }
-    case 'object': {
-      const answer = emptyAnswer(type.fields);
-      for (const field of type.fields) answer[field.key] = field.constant ?? plain(field.type, property(value, field));
-      return answer;
-    }
-  }
-}
-
-/** The list itself while every item is its own answer: of 200,000 points nothing is copied. */
-function plainList(item: PlannedType, values: readonly unknown[]): readonly unknown[] {
-  let answers: unknown[] | null = null;
-  for (let at = 0; at < values.length; at += 1) {
-    const answer = plain(item, values[at]);
-    if (answers === null && !Object.is(answer, values[at])) answers = values.slice(0, at);
-    answers?.push(answer);
-  }
-  return answers ?? values;
+function placeOf({ nonNull }: PlannedType, container: Place['container'], key: string | number, parent: Place): Place {
+  return { container, key, nonNull, parent, isNull: false };
 }

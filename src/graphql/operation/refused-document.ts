@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { toldErrors } from '../context/error-bounds.ts';
+import { toldErrors } from '../context/answer-limits.ts';
 
 /** A document that cannot be run as it stands: what graphql-js says of it, each error with its code. */
 export class RefusedDocument extends Error {

@@ -19,13 +19,15 @@ export const SHAPE_LIMITS = {
   /** Levels of fields, fragments expanded, introspection counted like any other: GraphiQL's has 15. */
   depth: 15,
   'root fields': 50,
-  aliases: 200,
+  aliases: 30,
   directives: 100,
   fragments: 100,
   /** Fields after expansion of all fragments. */
   fields: 3000,
   /** The same response name again and again in one selection set: validation compares each with each. */
   'repeated fields': 20,
+  /** The same field with equal arguments in one object, under several names. */
+  'equal fields': 3,
   /** The same through all of a document, with all fragments expanded: for so many validation takes 10 ms. */
   'field comparisons': 25_000,
 } as const;
@@ -40,6 +42,7 @@ const LOCATED = { characters: 16_384, lines: 500 };
 type LimitName = keyof typeof SHAPE_LIMITS | 'cost' | 'bytes' | 'seconds';
 
 const TO_DO: Partial<Record<LimitName, string>> = {
+  'equal fields': 'Ask for a field with the same arguments under at most 3 names in one object.',
   'field comparisons': 'Name each field once in what is selected of an object, fragments included, or use aliases.',
 };
 
@@ -87,12 +90,13 @@ function check(limit: LimitName & keyof typeof SHAPE_LIMITS, actual: number): vo
 }
 
 function checkComparisons({ definitions }: DocumentNode, fragments: Map<string, FragmentDefinitionNode>): void {
-  const { depth, 'field comparisons': count } = SHAPE_LIMITS;
-  const comparisons = new FieldComparisons(fragments, { count, depth });
+  const { depth, 'field comparisons': count, 'equal fields': equal } = SHAPE_LIMITS;
+  const comparisons = new FieldComparisons(fragments, { count, depth, equal });
   for (const definition of definitions)
     if (definition.kind === Kind.OPERATION_DEFINITION) comparisons.add(definition.selectionSet);
   for (const fragment of fragments.values()) comparisons.addFragment(fragment);
   if (comparisons.count > count) throw tooComplex('field comparisons', count, null);
+  if (comparisons.equal > equal) throw tooComplex('equal fields', equal, comparisons.equal);
 }
 
 function parseTokens(query: string): DocumentNode {

@@ -5,7 +5,7 @@ import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { listInSlices } from '../context/list-in-slices.ts';
+import { priceOfEach } from '../operation/operation-cost.ts';
 import { bytesOfListed, deviceOf, devicePaging, knowDevices } from '../paging/devices.ts';
 import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
@@ -13,10 +13,8 @@ import { DateTime } from '../types/date-time.ts';
 import { DeviceConnection, DeviceInput, DeviceObject, UpdateDeviceInput } from '../types/device.ts';
 import { DeviceOrderEnum } from '../types/enums.ts';
 
-/** The price of making or deleting each, and of what is asked of it: four times 10,000 go into one operation. */
-function ofEach(list: unknown, childComplexity: number): number {
-  return 10 + (Array.isArray(list) ? list.length : 1) * (0.5 + childComplexity);
-}
+/** Price of making or deleting one: four times 10,000 go into one operation. */
+const DEVICE_PRICE = 0.5;
 
 /** Devices (CONTRACT 1). */
 @Resolver()
@@ -118,12 +116,12 @@ export class DeviceResolver {
   }
 
   @Mutation(() => [DeviceObject], {
-    complexity: ({ args, childComplexity }) => ofEach(args['devices'], childComplexity),
+    complexity: ({ args, childComplexity }) => priceOfEach(args['devices'], DEVICE_PRICE + childComplexity),
     description:
       'Creates many devices at once; all or none. Without a serial number one is made; plan: free by default.',
   })
-  async createDevices(
-    @Ctx() context: GraphqlContext,
+  createDevices(
+    @Ctx() { access }: GraphqlContext,
     @Arg('productId', () => ID, { description: 'The product they are to belong to.' }) productId: string,
     @Arg('devices', () => [DeviceInput], { description: '1 to 10,000 devices.' }) devices: DeviceInput[],
     @Arg('plan', () => String, {
@@ -132,7 +130,7 @@ export class DeviceResolver {
     })
     plan?: string | null,
   ): Promise<DeviceObject[]> {
-    return listInSlices(await this.#devices.create(context.access, productId, devices, plan), context);
+    return this.#devices.create(access, productId, devices, plan);
   }
 
   @Mutation(() => DeviceObject, {
@@ -174,7 +172,7 @@ export class DeviceResolver {
   }
 
   @Mutation(() => [ID], {
-    complexity: ({ args }) => ofEach(args['ids'], 0),
+    complexity: ({ args }) => priceOfEach(args['ids'], DEVICE_PRICE),
     description: 'With their measurements; all or none.',
   })
   deleteDevices(

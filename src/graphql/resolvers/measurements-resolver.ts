@@ -8,12 +8,14 @@ import type { IngestCache, DeviceInfo } from '../../domain/ingest-cache/ingest-c
 import type { TokenScope } from '../../domain/entities/token.ts';
 import { AppError, badInput, notFound } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { listInSlices } from '../context/list-in-slices.ts';
+import { LIST_TIMES, priceOfEach } from '../operation/operation-cost.ts';
 import { DateTime } from '../types/date-time.ts';
 import { RecordResult } from '../types/decoder.ts';
 import { DeleteResult, EntryInput } from '../types/measurement.ts';
 
 const MAX_ENTRIES = 10_000;
+/** Price of recording one. */
+const ENTRY_PRICE = 0.1;
 /** Reading so many out of the question took some milliseconds already. */
 const MANY = 1_000;
 
@@ -35,6 +37,8 @@ export class MeasurementsResolver {
   }
 
   @Mutation(() => RecordResult, {
+    // All may be rejected, of which `childComplexity` has a few.
+    complexity: ({ args, childComplexity }) => priceOfEach(args['entries'], ENTRY_PRICE + childComplexity / LIST_TIMES),
     description: 'The twin of the record endpoint: same rules, but no write limit. Answers after the commit.',
   })
   async recordMeasurements(
@@ -79,13 +83,7 @@ export class MeasurementsResolver {
         matchedFieldKey: device.product.fields.get(entry.field)?.key ?? null,
       };
     });
-    return {
-      stored,
-      ahead: ahead ?? null,
-      get rejected() {
-        return listInSlices(outcomes, context);
-      },
-    };
+    return { stored, ahead: ahead ?? null, rejected: outcomes };
   }
 
   @Mutation(() => DeleteResult, {

@@ -2,7 +2,6 @@ import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
 import type { CallStatus } from '../../domain/ports/store.ts';
 import type { Replay } from '../../domain/replay/replay.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { listInSlices } from '../context/list-in-slices.ts';
 import { DateTime } from '../types/date-time.ts';
 import { CallStatusEnum } from '../types/enums.ts';
 import { ReplayResult } from '../types/webhook-call.ts';
@@ -23,7 +22,7 @@ export class ReplayResolver {
       'Calls must fit all that is given; nothing given: every call in the log. dryRun only reports. Start inclusive, end exclusive.',
   })
   async replayCalls(
-    @Ctx() context: GraphqlContext,
+    @Ctx() { access }: GraphqlContext,
     @Arg('productId', () => ID, { description: 'The product whose log it is.' }) productId: string,
     @Arg('callIds', () => [ID], { nullable: true, description: 'Only these calls, at most 1,000.' })
     callIds?: string[] | null,
@@ -40,12 +39,6 @@ export class ReplayResolver {
     dryRun?: boolean | null,
   ): Promise<ReplayResult> {
     const query = { callIds, from, to, status, dryRun };
-    const { results, ...counts } = await this.#replay.replayCalls(context.access, productId, query);
-    return {
-      ...counts,
-      get results() {
-        return listInSlices(results, context);
-      },
-    };
+    return this.#replay.replayCalls(access, productId, query);
   }
 }

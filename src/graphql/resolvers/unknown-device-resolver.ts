@@ -1,17 +1,18 @@
 import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import type { UnknownDevices } from '../../domain/receiving/unknown-devices.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { listInSlices } from '../context/list-in-slices.ts';
-import { LongLists } from '../context/long-lists.ts';
-import { type Promised, whenKnown } from '../context/promised.ts';
+import type { Promised } from '../context/promised.ts';
+import { priceOfEach } from '../operation/operation-cost.ts';
 import { DeviceObject } from '../types/device.ts';
 import { UnknownDeviceObject } from '../types/unknown-device.ts';
+
+/** Price of making one a device, beside what is asked of that. */
+const ADOPTION_PRICE = 0.5;
 
 /** Identifiers that networks sent and no device has (CONTRACT 6). */
 @Resolver()
 export class UnknownDeviceResolver {
   readonly #unknownDevices: UnknownDevices;
-  readonly #lists = new LongLists();
 
   constructor(unknownDevices: UnknownDevices) {
     this.#unknownDevices = unknownDevices;
@@ -22,16 +23,15 @@ export class UnknownDeviceResolver {
       'Identifiers that networks sent and no device has, or several, and names that entries on webhooks have and no device of the product, last seen first. What was sent is kept for adoptUnknownDevice; a device that is created by hand gets none of it.',
   })
   unknownDevices(
-    @Ctx() context: GraphqlContext,
+    @Ctx() { access, loaders }: GraphqlContext,
     @Arg('workspaceId', () => ID, {
       nullable: true,
       description: 'Only those of this workspace; left out: of every workspace where the token may READ.',
     })
     workspaceId?: string | null,
   ): Promised<UnknownDeviceObject[]> {
-    const read = () => this.#unknownDevices.list(context.access, workspaceId);
-    const listed = this.#lists.once(context, `unknown devices of ${workspaceId ?? ''}`, read);
-    return whenKnown(listed, (devices) => listInSlices(devices, context));
+    const read = () => this.#unknownDevices.list(access, workspaceId);
+    return loaders.list(`unknown devices of ${workspaceId ?? ''}`, read);
   }
 
   @Mutation(() => DeviceObject, {
@@ -54,6 +54,7 @@ export class UnknownDeviceResolver {
   }
 
   @Mutation(() => [DeviceObject], {
+    complexity: ({ args, childComplexity }) => priceOfEach(args['ids'], ADOPTION_PRICE + childComplexity),
     description:
       'adoptUnknownDevice for several at once, each called as its identifier: first those of the product’s webhook, all or none, then those of networks. In the order given.',
   })

@@ -5,7 +5,6 @@ import { type User, UserSchema } from '../../domain/entities/user.ts';
 import { WorkspaceSchema } from '../../domain/entities/workspace.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { LongLists } from '../context/long-lists.ts';
 import type { Promised } from '../context/promised.ts';
 import type { TokenService } from '../../domain/accounts/token-service.ts';
 import { TokenObject } from '../types/token.ts';
@@ -16,7 +15,6 @@ import { Viewer } from '../types/viewer.ts';
 export class ViewerResolver {
   readonly #database: Database;
   readonly #tokens: TokenService;
-  readonly #lists = new LongLists();
 
   constructor(database: Database, tokens: TokenService) {
     this.#database = database;
@@ -41,7 +39,7 @@ export class ViewerResolver {
   @FieldResolver(() => [TokenObject], {
     description: "The user's PERSONAL tokens, newest first, at most 500; none for an INDIVIDUAL token.",
   })
-  tokens(@Ctx() context: GraphqlContext): Promised<TokenObject[]> {
-    return this.#lists.once(context, 'tokens of the user', () => this.#tokens.ofUser(context.access));
+  tokens(@Ctx() { access, loaders }: GraphqlContext): Promised<TokenObject[]> {
+    return loaders.list('tokens of the user', () => this.#tokens.ofUser(access));
   }
 }

@@ -4,7 +4,7 @@ import type { Access } from '../../domain/access/access.ts';
 import type { Cluster } from '../../domain/ports/cluster.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { Authenticator } from '../../domain/accounts/authenticator.ts';
-import { type Compiling, Operations } from '../operation/operations.ts';
+import { Operations } from '../operation/operations.ts';
 import { GraphqlContext, type LiveSources, type NoAccess } from '../context/graphql-context.ts';
 import type { Promised } from '../context/promised.ts';
 import type { GraphqlLog } from './format-error.ts';
@@ -41,7 +41,8 @@ interface GraphqlDoorDeps {
   /** The largest WebSocket message in bytes, as for bodies. */
   maxMessageBytes: number;
   bodies: BodyMemory;
-  compiling: Compiling;
+  /** For tests: each query runs as graphql-js runs it, too. */
+  compares: boolean;
   shares: FairScheduler;
   now: () => number;
   log: GraphqlLog;
@@ -68,7 +69,7 @@ const TAKES_TURNS = /^\/(?:graphql|v1\/(?:export|import|devices\/[^/]+\/(?:histo
 
 /** The GraphQL door (CONTRACT 7): one schema, over HTTP and WebSocket, with the same access, limits and errors. */
 export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<GraphqlTransport> {
-  const operations = new Operations(createSchema(deps.resolvers), deps.compiling, deps.shares);
+  const operations = new Operations(createSchema(deps.resolvers), deps.shares, deps.compares);
   const { authenticator, anonymous, secretOf, isEmptyAuthorization, sessionSecretOf, sources, live, log } = deps;
   const present = (access: Access): Promised<Access | null> => authenticator.present(access);
   const contextOf = (access: Access | NoAccess, address: string): GraphqlContext =>

@@ -22,9 +22,10 @@ export interface Step {
   subscription?: SubscriptionWay;
 }
 
-const NAMES = [190, 45, 20, 5, 1];
+/** As many as a document may have, and of a field with equal arguments. */
+const NAMES = [30, 10, 3, 1];
 const PAGES = [500, 50, 1];
-const ROOTS = [20, 5];
+const ROOTS = [20, 3];
 const ONE: Width = { names: 1, first: 50 };
 
 /**
@@ -208,7 +209,7 @@ class Planning {
       ...(this.#rootOf(type) === null ? {} : this.#underRoot(type, field)),
       name: `${nameOf(type, field)}${worst.name}`,
       covers: [],
-      widths: (type.name === 'Subscription' ? [1] : [1, 45, 5]).map((names) => ({ names, first: 1 })),
+      widths: (type.name === 'Subscription' ? [1] : [1, 30, 3]).map((names) => ({ names, first: 1 })),
       eachPage: true,
       write: ({ names }, made) => {
         const args = worst.of(settled(argsOf(this.#world, type, field, made)[variant]!));

@@ -19,7 +19,8 @@ const AGAIN = 2;
 const SLOW_MS = 2_500;
 const SLOW_ONES = 3;
 /** The price or shape is over a limit: something narrower may be asked. */
-const TOO_WIDE = /^QUERY_TOO_COMPLEX (?:cost|depth|root fields|aliases|directives|fields|field comparisons|tokens)$/;
+const TOO_WIDE =
+  /^QUERY_TOO_COMPLEX (?:cost|depth|root fields|aliases|equal fields|directives|fields|field comparisons|tokens)$/;
 
 /** What is wrong with one step; `what`: in a word. */
 export interface Finding {

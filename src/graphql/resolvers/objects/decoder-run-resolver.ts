@@ -3,8 +3,7 @@ import { LoggedRun } from '../../../domain/calls/logged-run.ts';
 import type { DecoderRun as Run } from '../../../domain/decoders/decoder-run.ts';
 import { EventLoopQueue } from '../../../scheduling/event-loop-queue.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
-import { listInSlices } from '../../context/list-in-slices.ts';
-import { type Promised, whenKnown } from '../../context/promised.ts';
+import type { Promised } from '../../context/promised.ts';
 import { ShownJson } from '../../context/shown-json.ts';
 import { DecoderError, DecoderRun, EntryOutcomeObject } from '../../types/decoder.ts';
 import { Json } from '../../types/json.ts';
@@ -53,11 +52,7 @@ export class DecoderRunResolver {
     description: 'What became of each entry that the decoder returned, or would become of it.',
   })
   entries(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<EntryOutcomeObject[]> {
-    // Not in that turn, which all who read logged runs wait for: the list may take long.
-    return whenKnown(
-      this.#inTurn(run, context, () => run.entries, bytesOfEntries),
-      (all) => listInSlices(all, context),
-    );
+    return this.#inTurn(run, context, () => run.entries, bytesOfEntries);
   }
 
   @FieldResolver(() => Boolean, { description: 'Output or entries were too long for the call log and are cut there.' })

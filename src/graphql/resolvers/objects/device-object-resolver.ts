@@ -5,7 +5,6 @@ import type { Plans } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
-import { LongLists } from '../../context/long-lists.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';
 import { ConfigurationValueObject } from '../../types/configuration.ts';
 import { DateTime } from '../../types/date-time.ts';
@@ -21,7 +20,6 @@ import { ProductObject } from '../../types/product.ts';
 export class DeviceObjectResolver {
   readonly #plans: Plans;
   readonly #now: () => number;
-  readonly #lists = new LongLists();
 
   constructor(plans: Plans, now: () => number) {
     this.#plans = plans;
@@ -54,17 +52,13 @@ export class DeviceObjectResolver {
   }
 
   @FieldResolver(() => [ConfigurationValueObject], { description: 'What decoders are told about the device.' })
-  async configuration(
-    @Root() device: Device,
-    @Ctx() { loaders, budget }: GraphqlContext,
-  ): Promise<ConfigurationValueObject[]> {
-    const all = await loaders.configurationOfProduct.load(device.product.key);
-    if (all.length === 0) return [];
+  async configuration(@Root() device: Device, @Ctx() { loaders }: GraphqlContext): Promise<ConfigurationValueObject[]> {
+    const fields = await loaders.configurationOfProduct.load(device.product.key);
+    if (fields.length === 0) return [];
     const { key, configuration: given } = device as Partial<Device> & Device;
     // There is one where it was just set.
     const known = given === undefined ? ((await loaders.configuration.load(key))?.toJSON() ?? null) : given;
     const own = known as Record<string, unknown> | null;
-    const fields = await this.#lists.inTurn(all, budget);
     return fields.map((field) => {
       const value = own?.[field.key];
       return { field, value: value ?? field.default ?? null, overridden: value !== undefined && value !== null };

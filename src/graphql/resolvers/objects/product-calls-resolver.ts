@@ -8,6 +8,7 @@ import type { Access } from '../../../domain/access/access.ts';
 import type { Page } from '../../../domain/sql/page.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import type { WorkBudget } from '../../context/work-budget.ts';
+import { LIST_TIMES } from '../../operation/operation-cost.ts';
 import { encodeCursor } from '../../paging/cursor.ts';
 import {
   AFTER,
@@ -31,8 +32,6 @@ const READ_AT_ONCE = 50;
 const LONG_CALL = 100_000;
 /** What looking through the log costs beside what it brings. */
 const SEARCH_COST = 200;
-/** The price of a list that is no connection is that of ten of its items. */
-const LISTED = 10;
 
 const STATUS = {
   nullable: true,
@@ -86,7 +85,7 @@ export class ProductCallsResolver {
 
   @FieldResolver(() => CallSearchObject, {
     complexity: ({ args, childComplexity }) =>
-      SEARCH_COST + (Math.max(1, args['first'] ?? DEFAULT_FIRST) / LISTED) * childComplexity,
+      SEARCH_COST + (Math.max(1, args['first'] ?? DEFAULT_FIRST) / LIST_TIMES) * childComplexity,
     description:
       `Looks through the log for a text or a device, newest first; upper and lower case are the same. At most ${MAX_LOOKED_THROUGH} ` +
       'calls are looked through at a time, fewer when they are long: `next` leads on from there.',

@@ -4,7 +4,6 @@ import type { DecoderService } from '../../../domain/decoders/decoder-service.ts
 import type { Product } from '../../../domain/entities/product.ts';
 import type { Replay } from '../../../domain/replay/replay.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
-import { LongLists } from '../../context/long-lists.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';
 import { DEFAULT_FIRST, FIRST, readFirst } from '../../paging/page.ts';
 import { DecoderExampleObject, DecoderStatisticsObject, DecoderVersionObject } from '../../types/decoder.ts';
@@ -17,7 +16,6 @@ export class ProductDecoderResolver {
   readonly #decoders: DecoderService;
   readonly #examples: DecoderExamples;
   readonly #replay: Replay;
-  readonly #lists = new LongLists();
 
   constructor(decoders: DecoderService, examples: DecoderExamples, replay: Replay) {
     this.#decoders = decoders;
@@ -36,7 +34,7 @@ export class ProductDecoderResolver {
   })
   decoderVersions(
     @Root() { id }: Product,
-    @Ctx() context: GraphqlContext,
+    @Ctx() { access, loaders }: GraphqlContext,
     @Arg('first', () => Int, FIRST) first?: number | null,
     @Arg('before', () => Int, {
       nullable: true,
@@ -45,24 +43,28 @@ export class ProductDecoderResolver {
     before?: number | null,
   ): Promised<DecoderVersionObject[]> {
     const limit = readFirst(first);
-    const read = () => this.#decoders.versions(context.access, id, limit, before ?? null);
-    return this.#lists.once(context, `decoder versions of ${id}: ${limit} before ${before ?? ''}`, read);
+    const read = () => this.#decoders.versions(access, id, limit, before ?? null);
+    return loaders.list(`decoder versions of ${id}: ${limit} before ${before ?? ''}`, read);
   }
 
   @FieldResolver(() => [DecoderExampleObject], {
     description: 'What must go on working: the examples that run on every save, in the order in which they were added.',
   })
-  decoderExamples(@Root() { id }: Product, @Ctx() context: GraphqlContext): Promised<DecoderExampleObject[]> {
-    const read = () => this.#examples.decoderExamples(context.access, id);
-    return this.#lists.once(context, `decoder examples of ${id}`, read);
+  decoderExamples(
+    @Root() { id }: Product,
+    @Ctx() { access, loaders }: GraphqlContext,
+  ): Promised<DecoderExampleObject[]> {
+    return loaders.list(`decoder examples of ${id}`, () => this.#examples.decoderExamples(access, id));
   }
 
   @FieldResolver(() => DecoderStatisticsObject, { description: 'How its decoder has been doing on this node.' })
-  decoderStatistics(@Root() { id }: Product, @Ctx() context: GraphqlContext): Promised<DecoderStatisticsObject> {
+  decoderStatistics(
+    @Root() { id }: Product,
+    @Ctx() { access, loaders }: GraphqlContext,
+  ): Promised<DecoderStatisticsObject> {
     // Once for all names under which they are asked for: what hundreds of runs took is sorted for them.
-    const read = async () => [await this.#decoders.statistics(context.access, id)];
-    const listed = this.#lists.once(context, `decoder statistics of ${id}`, read);
-    return whenKnown(listed, ([statistics]) => statistics!);
+    const read = async () => [await this.#decoders.statistics(access, id)];
+    return whenKnown(loaders.list(`decoder statistics of ${id}`, read), ([statistics]) => statistics!);
   }
 
   @FieldResolver(() => ReplayProgressObject, {

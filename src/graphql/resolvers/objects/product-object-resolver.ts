@@ -6,7 +6,6 @@ import { placeOfProduct } from '../../../domain/access/find-product.ts';
 import type { Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
-import { LongLists } from '../../context/long-lists.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';
 import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
@@ -24,7 +23,6 @@ export class ProductObjectResolver {
   readonly #fields: FieldService;
   readonly #devices: DeviceList;
   readonly #baseUrl: () => string;
-  readonly #lists = new LongLists();
 
   /** `baseUrl`: BASE_URL without a final slash. */
   constructor(fields: FieldService, devices: DeviceList, baseUrl: () => string) {
@@ -78,8 +76,8 @@ export class ProductObjectResolver {
     complexity: ({ childComplexity }) => 1 + 20 * childComplexity,
     description: 'What its devices measure, in the order in which the fields were added.',
   })
-  fields(@Root() { key }: Product, @Ctx() { loaders, budget }: GraphqlContext): Promised<FieldObject[]> {
-    return whenKnown(loaders.fieldsOfProduct.load(key), (fields) => this.#lists.inTurn(fields, budget));
+  fields(@Root() { key }: Product, @Ctx() { loaders }: GraphqlContext): Promised<FieldObject[]> {
+    return loaders.fieldsOfProduct.load(key);
   }
 
   @FieldResolver(() => FieldObject, {
@@ -102,17 +100,20 @@ export class ProductObjectResolver {
   })
   configurationFields(
     @Root() { key }: Product,
-    @Ctx() { loaders, budget }: GraphqlContext,
+    @Ctx() { loaders }: GraphqlContext,
   ): Promised<ConfigurationFieldObject[]> {
-    return whenKnown(loaders.configurationOfProduct.load(key), (fields) => this.#lists.inTurn(fields, budget));
+    return loaders.configurationOfProduct.load(key);
   }
 
   @FieldResolver(() => [SuggestedFieldObject], {
     complexity: ({ childComplexity }) => 1 + 20 * childComplexity,
     description: 'Identifiers that were sent but are no fields.',
   })
-  suggestedFields(@Root() { id }: Product, @Ctx() context: GraphqlContext): Promised<SuggestedFieldObject[]> {
-    return this.#lists.once(context, `suggested fields of ${id}`, () => this.#fields.suggestions(context.access, id));
+  suggestedFields(
+    @Root() { id }: Product,
+    @Ctx() { access, loaders }: GraphqlContext,
+  ): Promised<SuggestedFieldObject[]> {
+    return loaders.list(`suggested fields of ${id}`, () => this.#fields.suggestions(access, id));
   }
 
   @FieldResolver(() => DeviceConnection, { description: 'Its devices, in the order of creation.' })

@@ -5,7 +5,6 @@ import { EventLoopQueue } from '../../../scheduling/event-loop-queue.ts';
 import type { TokenLimits } from '../../../domain/accounts/token-limits.ts';
 import type { TokenService } from '../../../domain/accounts/token-service.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
-import { listInSlices } from '../../context/list-in-slices.ts';
 import type { Promised } from '../../context/promised.ts';
 import { bytesOfListed, deviceOf, knowDevices } from '../../paging/devices.ts';
 import { DeviceObject } from '../../types/device.ts';
@@ -42,11 +41,10 @@ export class TokenObjectResolver {
     if (productIds == null || token.workspace == null) return null;
     const { workspace } = token;
     const read = () => this.#tokens.productsOf(access, { workspace, productIds });
-    const products = await budget.load(
+    return budget.load(
       () => this.#turns.run(read),
       (found) => (found?.length ?? 0) * PRODUCT_BYTES,
     );
-    return products && listInSlices(products, context);
   }
 
   @FieldResolver(() => [DeviceObject], { nullable: true, description: 'null: not limited to devices.' })
@@ -58,7 +56,7 @@ export class TokenObjectResolver {
     const choice = { ...all, workspaceId: token.workspace.id, ids: deviceIds };
     const page = await budget.load(() => this.#devices.page(access, choice, asker), bytesOfListed);
     knowDevices(loaders, page.items);
-    return listInSlices(page.items.map(deviceOf), context);
+    return page.items.map(deviceOf);
   }
 }
 

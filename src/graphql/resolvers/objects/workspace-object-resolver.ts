@@ -2,9 +2,7 @@ import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { TokenService } from '../../../domain/accounts/token-service.ts';
 import type { WorkspaceService } from '../../../domain/accounts/workspace-service.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
-import { listInSlices } from '../../context/list-in-slices.ts';
-import { LongLists } from '../../context/long-lists.ts';
-import { type Promised, whenKnown } from '../../context/promised.ts';
+import type { Promised } from '../../context/promised.ts';
 import { TokenObject } from '../../types/token.ts';
 import { MemberObject } from '../../types/user.ts';
 import { WorkspaceObject } from '../../types/workspace.ts';
@@ -14,7 +12,6 @@ import { WorkspaceObject } from '../../types/workspace.ts';
 export class WorkspaceObjectResolver {
   readonly #workspaces: WorkspaceService;
   readonly #tokens: TokenService;
-  readonly #lists = new LongLists();
 
   constructor(workspaces: WorkspaceService, tokens: TokenService) {
     this.#workspaces = workspaces;
@@ -24,14 +21,12 @@ export class WorkspaceObjectResolver {
   @FieldResolver(() => [MemberObject], {
     description: 'Its users and their roles, oldest user first; not for tokens limited to some products or devices.',
   })
-  members(@Root() { id }: WorkspaceObject, @Ctx() context: GraphqlContext): Promised<MemberObject[]> {
-    const read = () => this.#workspaces.members(context.access, id);
-    return whenKnown(this.#lists.once(context, `members of ${id}`, read), (members) => listInSlices(members, context));
+  members(@Root() { id }: WorkspaceObject, @Ctx() { access, loaders }: GraphqlContext): Promised<MemberObject[]> {
+    return loaders.list(`members of ${id}`, () => this.#workspaces.members(access, id));
   }
 
   @FieldResolver(() => [TokenObject], { description: 'The INDIVIDUAL tokens; for ADMINs.' })
-  tokens(@Root() { id }: WorkspaceObject, @Ctx() context: GraphqlContext): Promised<TokenObject[]> {
-    const read = () => this.#tokens.ofWorkspace(context.access, id);
-    return whenKnown(this.#lists.once(context, `tokens of ${id}`, read), (tokens) => listInSlices(tokens, context));
+  tokens(@Root() { id }: WorkspaceObject, @Ctx() { access, loaders }: GraphqlContext): Promised<TokenObject[]> {
+    return loaders.list(`tokens of ${id}`, () => this.#tokens.ofWorkspace(access, id));
   }
 }
