@@ -1,22 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  constants,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { LogOutput } from '../../src/log-output.ts';
+import { openLogOutput } from '../../src/log.ts';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
 import { SmallFileSystem } from '../support/small-file-system.ts';
 
@@ -88,7 +77,7 @@ test('lines that a full disk did not take are written with the next one that it 
   if (small === null) return;
   const path = join(small.folder, 'inlet.log');
   const written = (): string => readFileSync(path, 'utf8');
-  const output = new LogOutput(openSync(path, 'a'));
+  const output = openLogOutput(openSync(path, 'a'));
   // To the end of a block: the next one needs another.
   const first = `${'x'.repeat(4_095)}\n`;
   output.write(first);
@@ -101,7 +90,7 @@ test('lines that a full disk did not take are written with the next one that it 
   output.write('second\n');
   await expect.poll(written).toBe(`${first}kept\nsecond\n`);
   small.fill();
-  const last = new LogOutput(openSync(join(small.folder, 'last.log'), 'a'));
+  const last = openLogOutput(openSync(join(small.folder, 'last.log'), 'a'));
   last.write('lost\n');
   last.flushSync();
   small.unmount();
@@ -111,7 +100,7 @@ test('a disk that was full until no more lines could wait has them again when it
   const small = SmallFileSystem.mount(1);
   if (small === null) return;
   const path = join(small.folder, 'inlet.log');
-  const output = new LogOutput(openSync(path, 'a'));
+  const output = openLogOutput(openSync(path, 'a'));
   small.fill();
   const line = `${'x'.repeat(65_535)}\n`;
   // One is tried; the others are all that may wait.
@@ -152,7 +141,7 @@ test.concurrent('of lines for a socket whose reader is gone none are kept', asyn
 test('of lines that nobody reads so many wait, and all that do are read in their order', async () => {
   const reader = spawn(process.execPath, ['-e', READER], { stdio: ['pipe', 'pipe', 'inherit'] });
   const { fd } = Reflect.get(reader.stdin, '_handle') as { fd: number };
-  const output = new LogOutput(fd);
+  const output = openLogOutput(fd);
   const line = `${'y'.repeat(1_023)}\n`;
   const count = 70 * 1_024;
   for (let at = 0; at < count; at += 1) output.write(`${at} ${line}`);
@@ -208,59 +197,18 @@ test.concurrent('what was logged to a pipe before the process was killed is in i
   expect(inPipe.split('\n').filter((line) => line.includes('"msg":"line"'))).toHaveLength(50);
 });
 
-test.concurrent.for([
-  ['stops', 'setTimeout(async () => { await logAtRest(); process.exit(0); }, 500);'],
-  ['ends by a mistake', "setTimeout(() => { throw new Error('a mistake'); }, 6_000);"],
-])(
-  'a file that takes nothing any more, such as a terminal that is held, holds up no end for long: %s',
-  async ([, end], { expect }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
-    const [program, pidFile] = [join(folder, 'program.mjs'), join(folder, 'pid')];
-    writeFileSync(
-      program,
-      `import { writeFileSync } from 'node:fs';
-    import { createLog, endOnUncaught, logAtRest } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
-    const log = createLog('info');
-    endOnUncaught(log);
-    for (let at = 0; at < 2_000; at += 1) log.info({ at, text: 'z'.repeat(1000) }, 'line');
-    writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
-    ${end}`,
-    );
-    // Its own end of the terminal is read as long as what it has read is.
-    const terminal = spawn('script', ['-qc', `${process.execPath} ${program}`, '/dev/null'], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    terminal.stdout.pause();
-    try {
-      await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8')).toMatch(/^\d+$/);
-      const pid = readFileSync(pidFile, 'utf8');
-      const isThere = (): boolean =>
-        existsSync(`/proc/${pid}/stat`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
-      expect(isThere()).toBe(true);
-      await expect.poll(isThere).toBe(false);
-    } finally {
-      terminal.kill('SIGKILL');
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-);
-
-test.concurrent(
-  'a line that is written while the thread is held up by something else is no disk that hangs',
-  async ({ expect }) => {
-    const program = `import { createLog, endOnUncaught } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
+test.concurrent('the line that says why a process ends is in the file', async ({ expect }) => {
+  const program = `import { createLog, endOnUncaught } from ${JSON.stringify(new URL('../../src/log.ts', import.meta.url).href)};
     const log = createLog('info');
     endOnUncaught(log);
     log.info('line');
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_500);
     throw new Error('a mistake');`;
-    const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
-    const path = join(folder, 'inlet.log');
-    const words = ['--input-type=module', '-e', program];
-    const child = spawn(process.execPath, words, { stdio: ['ignore', openSync(path, 'a'), 'inherit'] });
-    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    expect({ code, signal }).toEqual({ code: 1, signal: null });
-    expect(readFileSync(path, 'utf8')).toContain('"level":"fatal"');
-    rmSync(folder, { recursive: true });
-  },
-);
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
+  const path = join(folder, 'inlet.log');
+  const words = ['--input-type=module', '-e', program];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', openSync(path, 'a'), 'inherit'] });
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  expect({ code, signal }).toEqual({ code: 1, signal: null });
+  expect(readFileSync(path, 'utf8')).toContain('"level":"fatal"');
+  rmSync(folder, { recursive: true });
+});
