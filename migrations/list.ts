@@ -12,6 +12,7 @@ import { KeptHistory } from './0011-kept-history.ts';
 import { MeaningOfFields } from './0012-meaning-of-fields.ts';
 import { StoredOfCalls } from './0013-stored-of-calls.ts';
 import { IgnoredPlaces } from './0014-ignored-places.ts';
+import { PartsOfReadings } from './0015-parts-of-readings.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -29,4 +30,5 @@ export const MIGRATIONS = [
   { name: '0012-meaning-of-fields', class: MeaningOfFields },
   { name: '0013-stored-of-calls', class: StoredOfCalls },
   { name: '0014-ignored-places', class: IgnoredPlaces },
+  { name: '0015-parts-of-readings', class: PartsOfReadings },
 ];

@@ -17,8 +17,7 @@ import type { Cluster } from './domain/ports/cluster.ts';
 import { findSharedIdentities } from './domain/devices/shared-identities.ts';
 import { sealWith } from './domain/text/sealed-text.ts';
 import type { WriteTurns } from './domain/ports/database.ts';
-import { LongReadings } from './domain/measurements/long-readings.ts';
-import type { MeasurementStore, RewrittenReadings } from './domain/ports/store.ts';
+import type { MeasurementStore } from './domain/ports/store.ts';
 import { StoredReceiptMarks } from './domain/measurements/receipt-marks.ts';
 import type { NodePlace } from './domain/measurements/receipt-times.ts';
 import { type Frames, LocalFrames } from './domain/calls/frames.ts';
@@ -71,8 +70,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const now = (): number => Date.now();
   const metrics = new Metrics();
   const doubts = new CommitsInDoubt();
-  const longReadings = new LongReadings();
-  const watchers = { metrics, doubts, longReadings };
+  const watchers = { metrics, doubts };
   const { database, store, nodePlace, nodes } = await openDatabase(config, watchers, log, closers).catch(cannotOpen);
   const { adminToken } = config;
   const first = await bootstrap(database, { adminToken, now }).catch(cannotOpen);
@@ -113,7 +111,7 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const onRejected = (code: string): void => metrics.rejected(code);
   const receiptMarks = await openMarks(database, now, log, closers);
   const onForgotten = (values: number): void => metrics.forgotten(values);
-  const told = { onRejected, onForgotten, longReadings, nodePlace, receiptMarks };
+  const told = { onRejected, onForgotten, nodePlace, receiptMarks };
   const around = { config, database, store, cluster, limiter, frames, engine, ...told, now, log };
   const domain = createDomain(around, closers);
   const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
@@ -197,7 +195,7 @@ type WatchedStore = MeasurementStore & { readonly waitingValues: number };
 /** Opens the catalogue and the measurement store over one database, and migrates it. */
 async function openDatabase(
   config: Config,
-  { metrics, doubts, longReadings }: { metrics: Metrics; doubts: CommitsInDoubt; longReadings: LongReadings },
+  { metrics, doubts }: { metrics: Metrics; doubts: CommitsInDoubt },
   log: Logger,
   closers: Closers,
 ): Promise<{ database: OrmDatabase; store: WatchedStore; nodePlace?: () => NodePlace; nodes?: () => Promise<number> }> {
@@ -211,7 +209,6 @@ async function openDatabase(
     compactEveryMs: Math.min(60_000, config.liveWindowMs / 10),
     onFlush: (values: number, seconds: number): void => metrics.flushed(values, seconds),
     onFailure: (receipts: number): void => metrics.commitFailed(receipts),
-    onRewritten: (readings: RewrittenReadings): void => longReadings.note(readings),
   };
   const finish = (orm: MikroORM, dialect: Dialect, store: WatchedStore & WriteTurns, guard: DatabaseGuard) => {
     closers.add('store', () => store.stop());

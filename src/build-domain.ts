@@ -20,10 +20,8 @@ import { FieldService } from './domain/products/field-service.ts';
 import { NamedDevices } from './domain/receiving/named-devices.ts';
 import { NetworkReceiver } from './domain/receiving/network-receiver.ts';
 import { Feed } from './domain/live/feed.ts';
-import { ReceiptParts } from './domain/measurements/receipt-parts.ts';
 import { type NodePlace, type ReceiptMarks, ReceiptTimes } from './domain/measurements/receipt-times.ts';
 import { History } from './domain/history/history.ts';
-import type { LongReadings } from './domain/measurements/long-readings.ts';
 import { Recorder } from './domain/measurements/recorder.ts';
 import { WriteShares } from './scheduling/write-shares.ts';
 import type { MeasurementStore } from './domain/ports/store.ts';
@@ -72,8 +70,6 @@ interface DomainDeps {
   onRejected?: (code: string) => void;
   /** Called with the number of values that a sweep has deleted. */
   onForgotten?: (values: number) => void;
-  /** Long readings that the store reports. */
-  longReadings: LongReadings;
   /** Place of this node among those on the same database; left out: it is alone. */
   nodePlace?: () => NodePlace;
   receiptMarks?: ReceiptMarks;
@@ -96,7 +92,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     engine,
     onRejected,
     onForgotten,
-    longReadings,
     nodePlace,
     receiptMarks,
     now,
@@ -126,8 +121,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     store,
     limiter,
     shares: writeShares,
-    longReadings,
-    parts: new ReceiptParts({ store, shares: writeShares, longReadings }),
     feed,
     ...checking,
     onRejected,

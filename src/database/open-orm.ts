@@ -21,6 +21,7 @@ const common = {
     skipTables: [
       /^sqlite_stat/,
       'reading',
+      'reading_part',
       'intake',
       'chunk',
       'device_state',

@@ -1,4 +1,3 @@
-import type { RewrittenReadings } from '../domain/ports/store.ts';
 import type { StoreLog } from './store-log.ts';
 
 /** What both stores take: the bounds of their queues, and who is told. */
@@ -13,8 +12,6 @@ export interface StoreOptions {
   compactEveryMs?: number;
   /** Told after each flush that was stored: how many values it had, and how long it took. */
   onFlush?: (values: number, seconds: number) => void;
-  /** Told of long readings that were written again. */
-  onRewritten?: (readings: RewrittenReadings) => void;
   /** Told after each flush that failed: how many receipts were in it. */
   onFailure?: (receipts: number) => void;
 }
@@ -26,6 +23,3 @@ export const STORE_DEFAULTS = {
   keptMs: 3_600_000,
   compactEveryMs: 60_000,
 };
-
-/** Of shorter moments nobody is told that a value which comes into them writes them again: it costs no more than others. */
-export const LONG_MOMENT_BYTES = 1_024;

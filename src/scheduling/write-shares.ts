@@ -7,8 +7,6 @@ const VALUES_PER_MS = 150;
 /** Characters of a log row that are free; longer texts are written more than once. */
 const USUAL_CHARACTERS = 8_192;
 const CHARACTERS_PER_MS = 40_000;
-/** Cost of bytes in readings that are written again. */
-const REWRITTEN_PER_MS = 40_000;
 /** Maximum charge as a multiple of the expected cost: a slow disk is not the tenant's fault. */
 const MAX_TIMES_CHARGED = 5;
 /** Burst before a tenant is queued while others write. */
@@ -29,19 +27,10 @@ const MAX_WAITING = 1_000;
 const MAX_STARTED_MS = 20;
 const MAX_TENANTS = 2_000;
 
-/** Size of a write: values, characters of the call log, and bytes of readings written again (`LongReadings`). */
+/** Size of a write: values, and characters of the call log. */
 export interface Amount {
   values: number;
   characters?: number;
-  rewritten?: number;
-}
-
-interface Storing {
-  /** Estimate that was charged at its turn. */
-  asked: Amount;
-  /** Size as known after the write. */
-  amount: () => Amount;
-  store: () => Promise<number>;
 }
 
 interface Waiting {
@@ -107,16 +96,14 @@ export class WriteShares {
   }
 
   /**
-   * Writes an amount whose `turn` was charged as `asked`; the tenant counts as active meanwhile. `store` resolves with
-   * the milliseconds that the database took. Charges the difference afterwards, because rewritten bytes are known only
-   * then.
+   * Writes an amount whose `turn` was charged; the tenant counts as active meanwhile. `store` resolves with the milliseconds
+   * that the database took: more than usual where it writes over keys.
    */
-  async storing(tenant: string, { asked, amount, store }: Storing): Promise<void> {
-    const charged = usualMs(asked);
+  async storing(tenant: string, amount: Amount, store: () => Promise<number>): Promise<void> {
+    const charged = usualMs(amount);
     const tookMs = await this.#active.during(tenant, store);
-    const ms = usualMs(amount());
-    if (Math.max(charged, ms) <= FREE_MS) return;
-    const extraMs = Math.max(ms, Math.min(tookMs, charged * MAX_TIMES_CHARGED)) - charged;
+    if (charged <= FREE_MS) return;
+    const extraMs = Math.min(tookMs, charged * MAX_TIMES_CHARGED) - charged;
     if (extraMs > 0) this.#charge(this.#writerOf(tenant), extraMs);
   }
 
@@ -204,7 +191,6 @@ export class WriteShares {
 }
 
 /** Expected cost of an amount, charged at its turn. */
-function usualMs({ values, characters = 0, rewritten = 0 }: Amount): number {
-  const charactersMs = Math.max(0, characters - USUAL_CHARACTERS) / CHARACTERS_PER_MS;
-  return values / VALUES_PER_MS + charactersMs + rewritten / REWRITTEN_PER_MS;
+function usualMs({ values, characters = 0 }: Amount): number {
+  return values / VALUES_PER_MS + Math.max(0, characters - USUAL_CHARACTERS) / CHARACTERS_PER_MS;
 }

@@ -61,9 +61,8 @@ test('of a call that waits to be stored what its decoder said is held as the log
     const ran = { output: '[]', console: [], error: null, durationMs: 1, entries };
     return { status: 'NOTHING_STORED', run: ran, raw: entries, batches: [], stored: 0, rejected: 10_000 };
   };
-  const recorder = { amountOf: () => ({ values: 0 }) };
   const ingestCache = { revision: 0 };
-  const deps = { ingestCache, runner: { run }, recorder, shares, bodyBytes: 65_536, now: () => 0 };
+  const deps = { ingestCache, runner: { run }, shares, bodyBytes: 65_536, now: () => 0 };
   const receiver = new WebhookReceiver(deps as unknown as ConstructorParameters<typeof WebhookReceiver>[0]);
   const decoder = { source: 'x', version: 1 };
   const answers = { always200: false, webhook: null };

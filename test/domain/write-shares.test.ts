@@ -74,15 +74,6 @@ test('so is what the log keeps of calls, beyond what is usual', () => {
   expect(shares.turn('calls', { values: 0, characters: 8_000 })).toBeNull();
 });
 
-test('and so are bytes that have to be written again for a value: even a single one waits then', async () => {
-  const shares = new WriteShares();
-  const small = { values: 1, rewritten: 20_000_000 };
-  expect(shares.turn('texts', small)).toBeNull();
-  expect(shares.turn('single', { values: 1 })).toBeNull();
-  expect(shares.turn('texts', small)).toBeInstanceOf(Promise);
-  expect(shares.turn('texts', { values: 1, rewritten: 0 })).toBeNull();
-});
-
 test('a few values do not stand behind the bulk of their tenant, and what waits goes on soon when others have left', async () => {
   const shares = new WriteShares();
   void shares.turn('other', { values: 1 });
@@ -127,7 +118,7 @@ test('nor does who has stored much before others did', async () => {
     void shares.turn('single', { values: 1 });
     for (let at = 0; at < 12; at += 1) void shares.turn(`tenant ${at}`, { values: 10_000 })?.catch(() => {});
   };
-  void shares.turn('much', { values: 10_000, rewritten: 400_000_000 });
+  void shares.turn('much', { values: 1_500_000 });
   let begun = false;
   void shares.turn('single', { values: 1 });
   void shares.turn('much', { values: 100 })!.then(() => (begun = true));
@@ -145,9 +136,8 @@ test('nor does who has stored much before others did', async () => {
 test('who waits in a slow flush is there', async () => {
   const shares = new WriteShares();
   let done!: () => void;
-  const single = { values: 1 };
   const store = (): Promise<number> => new Promise((resolve) => (done = () => resolve(0)));
-  const storing = shares.storing('single', { asked: single, amount: () => single, store });
+  const storing = shares.storing('single', { values: 1 }, store);
   await vi.advanceTimersByTimeAsync(1_000);
   for (let at = 0; at < 2; at += 1) void shares.turn('much', { values: 10_000 });
   let begun = false;
@@ -164,15 +154,14 @@ test('who waits in a slow flush is there', async () => {
 test('who has waited in a slow flush of another one is still there when that asks again', async () => {
   const shares = new WriteShares();
   const flush = new Promise<number>((resolve) => setTimeout(() => resolve(2_000), 2_000));
-  const storing = (tenant: string, rewritten: number): Promise<void> => {
-    void shares.turn(tenant, { values: 10 });
-    const amount = () => ({ values: 10, rewritten });
-    return shares.storing(tenant, { asked: { values: 10 }, amount, store: () => flush });
+  const storing = (tenant: string, values: number): Promise<void> => {
+    void shares.turn(tenant, { values });
+    return shares.storing(tenant, { values }, () => flush);
   };
-  const both = [storing('good', 0), storing('bad', 60_000_000)];
+  const both = [storing('good', 10), storing('bad', 10_000)];
   await vi.advanceTimersByTimeAsync(2_000);
   await Promise.all(both);
-  expect(shares.turn('bad', { values: 10, rewritten: 60_000_000 })).not.toBeNull();
+  expect(shares.turn('bad', { values: 10_000 })).not.toBeNull();
   expect(shares.turn('good', { values: 10 })).toBeNull();
 });
 
@@ -192,7 +181,7 @@ test('what takes the database longer counts for as long as it took', async () =>
         await new Promise((resolve) => setTimeout(resolve, 150));
         return 150;
       };
-      await shares.storing('much', { asked, amount: () => asked, store });
+      await shares.storing('much', asked, store);
     }
     return performance.now() - from;
   })();
@@ -202,35 +191,6 @@ test('what takes the database longer counts for as long as it took', async () =>
   await busy;
   // Five of 150 ms, of three tenths of the time, without the burst; and the last.
   expect(await slow).toBeGreaterThan((5 * 150 - 50) / 0.3 + 150 - 100);
-});
-
-// Known only when it was stored, or by others of the device while it waited for its turn; a few values have none to wait for.
-test.each([
-  ['then', 1_000, 0],
-  ['before', 1_000, 12_000_000],
-  ['then, of a few values', 10, 0],
-] as const)('what turned out to be much counts once it is stored: known %s', async (_, values, known) => {
-  const shares = new WriteShares();
-  let rewritten: number = known;
-  void shares.turn('other', { values: 10_000 });
-  const store = async (): Promise<number> => {
-    rewritten = 12_000_000;
-    return 0;
-  };
-  await shares.storing('much', { asked: { values }, amount: () => ({ values, rewritten }), store });
-  let begun = false;
-  void shares.turn('much', { values: 1_000 })?.then(() => (begun = true));
-  for (let ms = 0; ms < 600; ms += 20) {
-    void shares.turn('other', { values: 1 });
-    await vi.advanceTimersByTimeAsync(20);
-  }
-  // 300 ms, of three tenths of the time, without the burst.
-  expect(begun).toBe(false);
-  for (let ms = 0; ms < 600; ms += 20) {
-    void shares.turn('other', { values: 1 });
-    await vi.advanceTimersByTimeAsync(20);
-  }
-  expect(begun).toBe(true);
 });
 
 test('who has stored much is not alone while another one waits for its turn', () => {

@@ -43,19 +43,6 @@ describe.each(DIALECTS)('readings of half a megabyte in the %s store', (dialect)
     await database.close();
   });
 
-  test('are told of by their moments, those that are not there or short are not', async () => {
-    const moments = [
-      { deviceKey: 1, timestamps: [1_000, 1_500, 24_000] },
-      { deviceKey: 2, timestamps: [1_000] },
-    ];
-    // Those of the last second are not in their place yet.
-    await expect.poll(async () => (await store.longMoments(moments)).length).toBe(2);
-    for (const [deviceKey, timestamp, bytes] of await store.longMoments(moments)) {
-      expect([deviceKey, [1_000, 24_000].includes(timestamp)]).toEqual([1, true]);
-      expect(bytes).toBeGreaterThan(600_000);
-    }
-  });
-
   /** What a thread sees once everything is in its place. */
   async function withSnapshot(work: (snapshot: Snapshot) => Promise<void>): Promise<void> {
     await store.compact([], 0);

@@ -58,7 +58,7 @@ describe.each(DIALECTS)('the %s store holds what a map would', (dialect) => {
     const time = (): number => {
       const kind = random();
       if (kind < 0.6) return (clock += 1 + below(1_000));
-      return kind < 0.9 ? below(clock) : below(200);
+      return kind < 0.85 ? below(clock) : below(200);
     };
     const mixed = (at: number, step: number): Row[] => {
       const count = random() < 0.1 ? 1 + below(2_500) : 1 + below(30);
@@ -73,12 +73,20 @@ describe.each(DIALECTS)('the %s store holds what a map would', (dialect) => {
         `${below(50)}`.padEnd(4_000, '.'),
       ]);
     };
+    /** In all fields of few moments: together they are cut. */
+    const longMoments = (at: number): Row[] =>
+      Array.from({ length: 12 }, (_, i) => [
+        i % FIELDS,
+        at + below(3),
+        `${below(50)}`.padEnd(1_000 + below(3_000), '.'),
+      ]);
     const append = async (): Promise<void> => {
       const receipts = Array.from({ length: 1 + below(3) }, () => {
         const key = device();
         const at = time();
         const step = below(4);
-        const rows = random() < 0.15 ? longTexts(at, step) : mixed(at, step);
+        const kind = random();
+        const rows = kind < 0.15 ? longTexts(at, step) : kind < 0.3 ? longMoments(below(60)) : mixed(at, step);
         const count = rows.length;
         if (at + count * step > clock) clock = at + count * step;
         for (const [field, moment, written] of rows) model.field(key, field).set(moment, written);

@@ -347,6 +347,26 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
     ]);
   });
 
+  test('wait for no deletion in one piece: others are committed in between', async () => {
+    await store.append(receipt(2, [[1, 1, 1], [1, 2, 2]])); // prettier-ignore
+    await store.compact([], 0);
+    const rows = Array.from({ length: 10_000 }, (_, at): Row => [1, at, at]);
+    await store.append(receipt(1, rows));
+    const state = { stored: 0, isOver: false };
+    const removed = store
+      .remove({ deviceKey: 2, fieldKeys: [1], from: 0, to: 2, dryRun: false })
+      .finally(() => (state.isOver = true));
+    for (let at = 1; !state.isOver; at += 1) {
+      await store.append(receipt(3, [[1, at, at]]));
+      state.stored = at;
+    }
+    expect(await removed).toBe(1);
+    // In one piece it would have let one or two in.
+    expect(state.stored).toBeGreaterThanOrEqual(4);
+    expect(await everything(store, 1, 1)).toEqual(rows.map(([, at, value]) => [at, value]));
+    expect(await everything(store, 2, 1)).toEqual([[2, 2]]);
+  });
+
   test('wait while somebody else writes, and are sorted in afterwards', async () => {
     await store.append(receipt(1, [[1, 10, 1]]));
     const release = await store.take();

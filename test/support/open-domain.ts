@@ -1,4 +1,3 @@
-import { LongReadings } from '../../src/domain/measurements/long-readings.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +53,6 @@ export async function openDomain(name: DatabaseName, engine = {} as DecoderEngin
       store,
       cluster,
       limiter: new LocalWriteLimiter(),
-      longReadings: new LongReadings(),
       engine,
       now,
       log,

@@ -1,5 +1,4 @@
 import { AppError } from '../../errors.ts';
-import { FailFast } from './fail-fast.ts';
 import { textLengthOf, type Receipt } from '../ports/store.ts';
 
 /** In values; what the database does in a fifth of a second, so that flushes of it are as good as larger ones. */
@@ -8,10 +7,10 @@ const MOST_UNDER_WAY = 30_000;
 const MOST_WAITING = 180_000;
 /** Some values of one device do not stand behind the bulk of their tenant, and are not worth counting. */
 const LITTLE = 15;
+/** After a database failure, a receipt that was queued longer than this fails at once. */
+const WAITED_IN_VAIN_MS = 4_000;
 /** Of the call log, and of texts: they cost as much as one value. */
 const CHARACTERS = 256;
-
-const NOT_IN_TIME = 'The database did not answer in time. Try again in a moment.';
 
 interface Tenant {
   underWay: number;
@@ -31,7 +30,8 @@ interface Storing {
  */
 export class InFlightLimit {
   readonly #tenants = new Map<string, Tenant>();
-  readonly #lostTime = new FailFast();
+  /** Time of the last database failure. */
+  #failedAt = -Infinity;
 
   /** Stores the receipt when it is its turn within its tenant; OVERLOADED: too much of that waits. */
   async of(name: string, receipt: Receipt, { requireRight, store }: Storing): Promise<number> {
@@ -44,10 +44,15 @@ export class InFlightLimit {
     if (waits) await this.#turn(tenant, amount);
     else tenant.underWay += amount;
     try {
-      return await this.#lostTime.after(since, NOT_IN_TIME, async () => {
-        if (waits) await requireRight();
-        return store();
-      });
+      if (this.#failedAt - since >= WAITED_IN_VAIN_MS)
+        throw new AppError('OVERLOADED', 'The database did not answer in time. Try again in a moment.', {
+          details: { retryAfterSeconds: 2 },
+        });
+      if (waits) await requireRight();
+      return await store();
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'UNAVAILABLE') this.#failedAt = performance.now();
+      throw error;
     } finally {
       tenant.underWay -= amount;
       this.#beginNext(tenant);

@@ -5,12 +5,10 @@ import type { TimeBounds } from '../times/entry-time.ts';
 import { retryWhileOverloaded } from '../../scheduling/retry-while-overloaded.ts';
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection } from './entry.ts';
 import type { Feed } from '../live/feed.ts';
-import type { LongReadings } from './long-readings.ts';
 import { fieldsToWrite, type JudgedEntries, whatIsKept } from './kept-entries.ts';
 import { lastOfEachKey } from './replaced-entries.ts';
-import { type Part, type ReceiptParts, textsOf } from './receipt-parts.ts';
 import type { ReceiptTimes } from './receipt-times.ts';
-import type { Batch, CallOutcome, DeviceRemoval, MeasurementStore, Receipt, Rewrite } from '../ports/store.ts';
+import type { Batch, CallOutcome, MeasurementStore, Receipt, Rewrite } from '../ports/store.ts';
 import { withinRetention } from './retention.ts';
 import { StoredAlready } from './stored-already.ts';
 import type { Suggestions } from './suggestions.ts';
@@ -49,32 +47,17 @@ export interface DeviceBatch {
   batch: Batch;
 }
 
-/** Whose receipt is committed. */
+/** The product whose receipt is committed, or whose values a replay changes. */
 interface Committing {
   product: ProductInfo;
-  /** Of the product with most of them, where there are several. */
-  texts?: number;
-  /** It may take minutes: no device waits for it. */
-  isPatient?: boolean;
-  /** Asked again before each part, and after any waiting; rejects to refuse, also when what it is for is gone. */
+  /** Asked again after any waiting; rejects to refuse, also when what it is for is gone. */
   requireRight: () => Promise<unknown>;
-}
-
-/** Whose values a replay changes; `requireRight` as above. */
-type Rewriting = Pick<Committing, 'product'> & { requireRight: () => Promise<void> };
-
-/** One commit of a replay: how many values come, and the bytes that are written again for them. */
-interface Piece extends Rewrite {
-  values: number;
-  bytes: number;
 }
 
 interface RecorderDeps {
   store: MeasurementStore;
   limiter: WriteLimiter;
   shares: WriteShares;
-  longReadings: LongReadings;
-  parts: ReceiptParts;
   feed: Feed;
   suggestions: Suggestions;
   receiptTimes: ReceiptTimes;
@@ -86,8 +69,6 @@ interface RecorderDeps {
 /** THE write path: untrusted entries in, an outcome for each of them out, after the commit is durable (CONTRACT 3). */
 export class Recorder {
   readonly #deps: RecorderDeps;
-  /** What was committed, and paid for, in parts. */
-  readonly #inParts = new WeakSet<readonly Batch[]>();
   readonly #underWay = new InFlightLimit();
   readonly #storedAlready: StoredAlready;
 
@@ -97,8 +78,8 @@ export class Recorder {
   }
 
   /**
-   * Stores the valid entries of one device in one transaction, unless very much is written again for them (`commit`).
-   * Rejects with OVERLOADED or UNAVAILABLE: nothing is counted for the write limit, nor stored, but parts of such.
+   * Stores the valid entries of one device in one transaction. Rejects with OVERLOADED or UNAVAILABLE: then nothing is stored,
+   * nor counted for the write limit.
    */
   async record(device: DeviceInfo, entries: readonly unknown[], options: RecordOptions): Promise<RecordOutcome> {
     const { receiptTimes, suggestions, onRejected } = this.#deps;
@@ -142,7 +123,7 @@ export class Recorder {
       }
     }
     if (batch.fieldKeys.length === 0) return { stored: 0, rejected };
-    const asked = this.amountOf([batch], device.product);
+    const asked = amountOf([batch]);
     const turn = shares.turn(device.workspaceId, asked);
     if (turn !== null) {
       await turn;
@@ -181,59 +162,16 @@ export class Recorder {
   }
 
   #store({ product }: DeviceInfo, batch: Batch, asked: Amount, recheck: () => Promise<DeviceInfo>): Promise<void> {
-    const batches = [batch];
-    const amount = (): Amount => this.amountOf(batches, product, { isStored: true });
     const requireRight = async (): Promise<void> => {
       if (!stillTakes(await recheck(), batch)) throw changed();
     };
-    const store = (): Promise<number> => this.commit({ batches }, { product, requireRight });
-    return this.#deps.shares.storing(product.workspaceId, { asked, amount, store });
+    const store = (): Promise<number> => this.commit({ batches: [batch] }, { product, requireRight });
+    return this.#deps.shares.storing(product.workspaceId, asked, store);
   }
 
-  /**
-   * What the batches bring into the database; what very much is written again for is paid for part by part, but not what
-   * turned out to be so much when it was stored.
-   */
-  amountOf(batches: readonly Batch[], product: ProductInfo, { isStored = false } = {}): Amount {
-    const { longReadings, parts } = this.#deps;
-    let [values, rewritten] = [0, 0];
-    const isDoubtful = isStored
-      ? this.#inParts.has(batches)
-      : parts.isDoubtful(product.workspaceId, batches, textsOf(product));
-    for (const batch of batches) {
-      values += batch.fieldKeys.length;
-      if (!isDoubtful) rewritten += longReadings.bytesFor(batch);
-    }
-    return { values, rewritten };
-  }
-
-  /**
-   * Commits a receipt whose values are paid for, as one whole, unless very much is written again for it (see
-   * `ReceiptParts`); then tells the live feed. Resolves as the store does, without what was paid for in parts.
-   */
-  async commit(
-    receipt: Receipt,
-    { product, texts = textsOf(product), isPatient = false, requireRight }: Committing,
-  ): Promise<number> {
-    const { parts } = this.#deps;
-    const { workspaceId } = product;
-    const { batches } = receipt;
-    const append = (whole: Receipt): Promise<number> =>
-      this.#underWay.of(workspaceId, whole, { requireRight, store: () => this.#append(whole) });
-    if (!parts.isDoubtful(workspaceId, batches, texts))
-      return parts.unasked(workspaceId, batches, texts, () => append(receipt));
-    this.#inParts.add(batches);
-    let tookMs = 0;
-    const all = isPatient ? parts.of(workspaceId, receipt, texts) : parts.ofRequest(workspaceId, receipt, texts);
-    for (const { receipt: part, bytes } of await all) {
-      // What is in the line of the parts is bounded by that.
-      if (bytes > 0) await parts.inTurn(workspaceId, { values: 0, bytes }, () => this.#appendPart(part, requireRight));
-      else {
-        await requireRight();
-        tookMs += await append(part);
-      }
-    }
-    return tookMs;
+  /** Commits a receipt whose write shares are charged, then tells the live feed. Resolves as the store does. */
+  commit(receipt: Receipt, { product, requireRight }: Committing): Promise<number> {
+    return this.#underWay.of(product.workspaceId, receipt, { requireRight, store: () => this.#append(receipt) });
   }
 
   /**
@@ -241,17 +179,16 @@ export class Recorder {
    * its workspace, and again while that is refused as OVERLOADED, unless `requireRight` rejects then. `begun`: the calls as
    * they are from the first of several commits on. Resolves as `rewrite` of the store does.
    */
-  async rewriteInTurns(rewrite: Rewrite, begun: CallOutcome[], { product, requireRight }: Rewriting): Promise<number> {
-    const { parts, store, feed } = this.#deps;
+  async rewriteInTurns(rewrite: Rewrite, begun: CallOutcome[], { product, requireRight }: Committing): Promise<number> {
+    const { shares, store, feed } = this.#deps;
     const { workspaceId } = product;
-    const { batches, removals, shared, calls } = rewrite;
-    const all = (): Promise<Part[]> => parts.of(workspaceId, { batches }, textsOf(product), MOST_IN_TURN);
-    const pieces = piecesOf(await retryWhileOverloaded(all), removals);
+    const { shared, calls } = rewrite;
+    const pieces = piecesOf(rewrite);
     if (pieces.length > 1) pieces[0]!.calls = begun;
     Object.assign(pieces.at(-1)!, { shared, calls });
     let left = 0;
     for (const piece of pieces) {
-      const values = piece.removals.reduce((sum, { values: { length } }) => sum + length, piece.values);
+      const amount = amountOf([...piece.batches, ...piece.removals]);
       const write = async (): Promise<number> => {
         await requireRight();
         const from = performance.now();
@@ -259,14 +196,12 @@ export class Recorder {
         if (piece.batches.length > 0) feed.recorded();
         return performance.now() - from;
       };
-      await retryWhileOverloaded(() => parts.inTurn(workspaceId, { values, bytes: piece.bytes }, write));
+      await retryWhileOverloaded(async () => {
+        await shares.turn(workspaceId, amount);
+        await shares.storing(workspaceId, amount, write);
+      });
     }
     return left;
-  }
-
-  async #appendPart(receipt: Receipt, requireRight: () => Promise<unknown>): Promise<number> {
-    await requireRight();
-    return this.#append(receipt);
   }
 
   async #append(receipt: Receipt): Promise<number> {
@@ -276,29 +211,42 @@ export class Recorder {
   }
 }
 
-/** What goes comes with the last of what is written, and is cut as that is. */
-function piecesOf(parts: readonly Part[], removals: readonly DeviceRemoval[]): Piece[] {
-  const pieces = parts.map(({ receipt: { batches }, values, bytes }): Piece => {
-    return { batches, removals: [], shared: [], calls: [], values, bytes };
-  });
+/** Splits a rewrite into commits of at most `MOST_IN_TURN` values, in order, removals last. */
+function piecesOf({ batches, removals }: Rewrite): Rewrite[] {
+  const pieces = [emptyRewrite()];
   let room = MOST_IN_TURN;
-  for (const { deviceKey, ...columns } of removals)
-    for (let from = 0; from < columns.values.length;) {
-      if (room === 0) {
-        pieces.push({ batches: [], removals: [], shared: [], calls: [], values: 0, bytes: 0 });
-        room = MOST_IN_TURN;
+  const cut = <Columns extends KeyedColumns>(all: readonly Columns[], listOf: (piece: Rewrite) => Columns[]): void => {
+    for (const columns of all)
+      for (let from = 0; from < columns.values.length;) {
+        if (room === 0) {
+          pieces.push(emptyRewrite());
+          room = MOST_IN_TURN;
+        }
+        const to = Math.min(from + room, columns.values.length);
+        listOf(pieces.at(-1)!).push({
+          ...columns,
+          fieldKeys: columns.fieldKeys.slice(from, to),
+          timestamps: columns.timestamps.slice(from, to),
+          values: columns.values.slice(from, to),
+        });
+        room -= to - from;
+        from = to;
       }
-      const to = Math.min(from + room, columns.values.length);
-      pieces.at(-1)!.removals.push({
-        deviceKey,
-        fieldKeys: columns.fieldKeys.slice(from, to),
-        timestamps: columns.timestamps.slice(from, to),
-        values: columns.values.slice(from, to),
-      });
-      room -= to - from;
-      from = to;
-    }
+  };
+  cut(batches, (piece) => piece.batches);
+  cut(removals, (piece) => piece.removals);
   return pieces;
+}
+
+type KeyedColumns = Pick<Batch, 'fieldKeys' | 'timestamps' | 'values'>;
+
+function emptyRewrite(): Rewrite {
+  return { batches: [], removals: [], shared: [], calls: [] };
+}
+
+/** Size of a write or a removal. */
+export function amountOf(batches: readonly Pick<Batch, 'values'>[]): Amount {
+  return { values: batches.reduce((sum, { values }) => sum + values.length, 0) };
 }
 
 /** A burst gets receipt times that are ahead of the clock themselves. */

@@ -29,27 +29,6 @@ export function storedAgainAt(before: number, storedAt: number): number {
   return Math.max(before, before > 0 ? Math.abs(storedAt) : storedAt);
 }
 
-/** Long readings that were rewritten for a value in them: number and bytes per device. */
-export type RewrittenReadings = Map<number, { readings: number; bytes: number }>;
-
-/** Counts one more rewritten reading of the device. */
-export function noteRewritten(rewritten: RewrittenReadings, deviceKey: number, more: number): void {
-  const { readings, bytes } = rewritten.get(deviceKey) ?? { readings: 0, bytes: 0 };
-  rewritten.set(deviceKey, { readings: readings + 1, bytes: bytes + more });
-}
-
-/** Maximum bytes of rewritten readings per commit; a value that joins a reading rewrites all of it. */
-export const PART_BYTES = 2_097_152;
-
-/** Moments of a device, each once. */
-export interface Moments {
-  deviceKey: number;
-  timestamps: number[];
-}
-
-/** Device, timestamp, bytes. */
-export type LongMoment = [deviceKey: number, timestamp: number, bytes: number];
-
 /** The accepted entries of one device of one request: three columns of equal length. Immutable once handed over. */
 export interface Batch {
   deviceKey: number;
@@ -268,11 +247,6 @@ export interface MeasurementStore {
    * nothing of the receipt is stored then.
    */
   append(receipt: Receipt): Promise<number>;
-  /**
-   * The long readings at these times, with their bytes: a value that joins one rewrites it. Readings of the last second
-   * may be left out.
-   */
-  longMoments(moments: readonly Moments[]): Promise<LongMoment[]>;
 
   /**
    * The value with the latest measured time for each of the devices' fields, of everything acknowledged so far. `spend`

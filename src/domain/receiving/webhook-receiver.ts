@@ -1,11 +1,11 @@
 import { AppError } from '../../errors.ts';
 import { type CallOutcome, type CallRunner, copyOutcome } from '../decoders/call-runner.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
-import { changed, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
+import { amountOf, changed, type DeviceBatch, type Recorder } from '../measurements/recorder.ts';
 import type { IngestCache, DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { ProductAnswers } from '../ingest-cache/product-rows.ts';
 import { type CallRow, type MeasurementStore, textLengthOf } from '../ports/store.ts';
-import type { Amount, WriteShares } from '../../scheduling/write-shares.ts';
+import type { WriteShares } from '../../scheduling/write-shares.ts';
 import { type Wasted, unexplainedPart } from '../../scheduling/invalid-input-throttle.ts';
 import type { CallFeed } from '../calls/call-feed.ts';
 import type { NamedDevices } from './named-devices.ts';
@@ -120,22 +120,17 @@ export class WebhookReceiver {
     try {
       const batches = toStore.map(({ batch }) => batch);
       // Count the texts of the call as well as its values.
-      const amount = (isStored: boolean): Amount => ({
-        ...recorder.amountOf(batches, product, { isStored }),
-        characters: textLengthOf(call),
-      });
-      const asked = amount(false);
-      await shares.turn(product.workspaceId, asked);
+      const amount = { ...amountOf(batches), characters: textLengthOf(call) };
+      await shares.turn(product.workspaceId, amount);
       const recipient = await find();
       if (seen !== ingestCache.revision && !(await this.#allThere(recipient.product, toStore))) return null;
       const requireRight = async (): Promise<void> => {
         const now = await find();
         if (seen !== ingestCache.revision && !(await this.#allThere(now.product, toStore))) throw changed();
       };
-      const isPatient = kept !== null;
       if (kept !== null) earlier = await log.call(product.key, call.id);
-      const store = (): Promise<number> => recorder.commit({ batches, call }, { product, isPatient, requireRight });
-      await shares.storing(product.workspaceId, { asked, amount: () => amount(true), store });
+      const store = (): Promise<number> => recorder.commit({ batches, call }, { product, requireRight });
+      await shares.storing(product.workspaceId, amount, store);
       isDone = true;
     } finally {
       settle?.(isDone);

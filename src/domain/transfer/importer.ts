@@ -6,7 +6,6 @@ import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { isPossibleSerial } from '../ingest-cache/possible-serial.ts';
 import { changed, type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
-import { textsOf } from '../measurements/receipt-parts.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 import type { Authenticator } from '../accounts/authenticator.ts';
 import type { BackgroundTurns } from '../../scheduling/turns.ts';
@@ -233,7 +232,6 @@ class ImportRun {
     const { devices } = this.#batch;
     if (devices.length === 0) return true;
     const receipt = { batches: devices.map(({ batch }) => batch) };
-    const texts = Math.max(...devices.map(({ device }) => textsOf(device.product)));
     const isAllowed = async (): Promise<boolean> => {
       const access = await this.#accessNow();
       for (const { device } of devices) access.requireDevice(device, 'CONFIGURE');
@@ -244,12 +242,7 @@ class ImportRun {
     };
     const store = async (): Promise<boolean> => {
       if (!(await isAllowed())) return false;
-      await this.#deps.recorder.commit(receipt, {
-        product: devices[0]!.device.product,
-        texts,
-        isPatient: true,
-        requireRight,
-      });
+      await this.#deps.recorder.commit(receipt, { product: devices[0]!.device.product, requireRight });
       return true;
     };
     // Give up the piece while waiting for room, so that others can work.

@@ -68,12 +68,14 @@ export class BinaryArray {
     this.#buffer.set(value, at + 4);
   }
 
-  /** For BYTEA: bytes that are written in place; `write` gets where to begin and returns where it ended. */
-  addWritten(most: number, write: (target: Buffer, at: number) => number): void {
+  /** For BYTEA: bytes that are written in place; `write` gets where to begin and returns where it ended. Returns how many. */
+  addWritten(most: number, write: (target: Buffer, at: number) => number): number {
     const at = this.#next(4 + most);
     const end = write(this.#buffer, at + 4);
-    this.#view.setInt32(at, end - at - 4);
+    const bytes = end - at - 4;
+    this.#view.setInt32(at, bytes);
     this.#length = end;
+    return bytes;
   }
 
   addNull(): void {

@@ -1,13 +1,12 @@
 import type pg from 'pg';
 import { type Batch, type CallRow, storedAtOf, type StoredValue } from '../../domain/ports/store.ts';
 import { CALL_COLUMNS } from '../call-columns.ts';
+import { MAX_NEW_BYTES, MAX_RECENT_BYTES } from '../readings/reading-parts.ts';
 import { maxValuesBytes, writeValues } from '../readings/reading-values.ts';
 import { type BatchColumns, eachMoment } from '../readings/time-order.ts';
 import { BinaryArray, BOOL, BYTEA, INT4, INT8, TEXT } from './binary-array.ts';
 import type { Heard } from './heard-devices.ts';
 
-/** A reading that has grown beyond this by being written again is looked at: values written over may be in it. */
-const LARGE_BYTES = 8_192;
 const INSERT = `
   INSERT INTO reading (device_key, ts, stored_at, packed)
   SELECT * FROM unnest($1::int4[], $2::int8[], $6::int8[], $3::bytea[])`;
@@ -39,7 +38,8 @@ const withCalls = (rows: string): string => `WITH rows AS (${rows}), heard AS ($
 /** Asked for before the first row: whoever locks devices and readings, locks the devices first (`postgres-changes.ts`). */
 const HEARD_FIRST = `heard AS (${DEVICE_STATES} RETURNING 1)`;
 const LARGE = `SELECT device_key, ts, bytes FROM rows
-  WHERE (SELECT count(*) FROM heard) >= 0 AND was_there AND bytes > ${LARGE_BYTES}`;
+  WHERE (SELECT count(*) FROM heard) >= 0
+    AND bytes > CASE WHEN was_there THEN ${MAX_RECENT_BYTES} ELSE ${MAX_NEW_BYTES} END`;
 const STATEMENTS = {
   insert: { name: 'inlet-insert', text: withoutCalls(INSERT) },
   insertWithCalls: { name: 'inlet-insert-calls', text: withCalls(INSERT) },
@@ -50,6 +50,9 @@ const STATEMENTS = {
   },
 };
 
+/** A reading to be squeezed, with its bytes. */
+export type LongReading = [deviceKey: number, timestamp: number, bytes: number];
+
 /** Turns receipts into the one statement that stores them. Used again for a later flush, its memory too. */
 export class PostgresFlush {
   readonly #devices = new BinaryArray(INT4);
@@ -58,6 +61,8 @@ export class PostgresFlush {
   readonly #storedAt = new BinaryArray(INT8);
   readonly #heardDevices = new BinaryArray(INT4);
   readonly #heardAt = new BinaryArray(INT8);
+  /** Readings longer than `MAX_NEW_BYTES`. */
+  #long: LongReading[] = [];
   #values: unknown[] = [];
   #hasCalls = false;
 
@@ -68,6 +73,7 @@ export class PostgresFlush {
   fill(batches: Batch[], calls: CallRow[], heard: Heard[], now: number): void {
     const arrays = [this.#devices, this.#timestamps, this.#readings, this.#heardDevices, this.#heardAt, this.#storedAt];
     for (const array of arrays) array.clear();
+    this.#long = [];
     const sorted = batches.toSorted((a, b) => a.deviceKey - b.deviceKey);
     for (let i = 0; i < sorted.length;) {
       const first = sorted[i]!;
@@ -85,9 +91,14 @@ export class PostgresFlush {
     if (this.#hasCalls) this.#values.push(...callArrays(calls));
   }
 
+  /** The readings to be squeezed after an insert. */
+  get long(): readonly LongReading[] {
+    return this.#long;
+  }
+
   /**
-   * Stores what was filled in. `merging` it with readings that exist, answered with the keys of the large ones of those and
-   * their bytes; else such a key fails it as a whole.
+   * The statement that stores what was filled in. `merging`: it merges with existing readings and returns those to be
+   * squeezed; otherwise an existing key fails it as a whole.
    */
   statement(merging: boolean): pg.QueryConfig {
     const kind = merging ? 'merge' : 'insert';
@@ -101,7 +112,8 @@ export class PostgresFlush {
       this.#timestamps.addInt8(timestamp);
       this.#storedAt.addInt8(storedAt);
       const most = mostBytes(batch, order, from, to);
-      this.#readings.addWritten(most, (target, at) => writeValues(target, at, batch, order, from, to));
+      const bytes = this.#readings.addWritten(most, (target, at) => writeValues(target, at, batch, order, from, to));
+      if (bytes > MAX_NEW_BYTES) this.#long.push([batch.deviceKey, timestamp, bytes]);
     });
   }
 }

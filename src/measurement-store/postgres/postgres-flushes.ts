@@ -1,29 +1,18 @@
-import {
-  type Batch,
-  type CallRow,
-  noteRewritten,
-  type Receipt,
-  type RewrittenReadings,
-} from '../../domain/ports/store.ts';
+import type { Batch, CallRow, Receipt } from '../../domain/ports/store.ts';
 import { callBytes } from '../check-receipt.ts';
 import type { FlushTarget } from '../group-commit.ts';
 import { type Heard, HEARD_EVERY_MS, HeardDevices } from './heard-devices.ts';
 import { isComplaint, type PipelinedConnection } from './postgres-connection.ts';
-import { PostgresFlush } from './postgres-flush.ts';
+import { type LongReading, PostgresFlush } from './postgres-flush.ts';
 import { ReadingSqueezer } from './reading-squeezer.ts';
 import { unavailable } from '../unavailable.ts';
 
 /** After a key that existed so many flushes merge at once: senders that repeat themselves seldom do it just once. */
 const MERGING_FLUSHES = 100;
-/**
- * Of long readings, which are read and written as a whole for it, one in sixteen is squeezed. One that has become too
- * long is before its flush is acknowledged: nobody writes to it faster than that.
- */
-const LONG_BYTES = 65_536;
-const TOO_LONG_BYTES = 2_097_152;
-const SQUEEZED_ONE_IN = 16;
-/** So much of a flush is squeezed before it is acknowledged: behind it the next write may always come first. */
-const AT_ONCE_BYTES = 131_072;
+/** Maximum bytes of a reading when its flush is acknowledged: a longer one is squeezed before. */
+const MAX_BYTES = 65_536;
+/** Maximum other readings per flush that are squeezed before it is acknowledged; afterwards the next write may always win. */
+const MAX_AT_ONCE = 14;
 
 /**
  * Gathers receipts and sends them as one statement. Nearly all keys are new, and an INSERT that need not look for
@@ -36,18 +25,13 @@ export class PostgresFlushes implements FlushTarget {
   readonly #squeezer: ReadingSqueezer;
   #batches: Batch[] = [];
   #calls: CallRow[] = [];
-  readonly #onRewritten: ((readings: RewrittenReadings) => void) | undefined;
   #merging = 0;
-  /** How many long ones came, modulo `SQUEEZED_ONE_IN`. */
-  #long = 0;
   readonly #underWay = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
 
-  /** `onRewritten`: told of long readings that were written again. */
-  constructor(connection: PipelinedConnection, onRewritten?: (readings: RewrittenReadings) => void) {
+  constructor(connection: PipelinedConnection) {
     this.#connection = connection;
     this.#squeezer = new ReadingSqueezer(connection);
-    this.#onRewritten = onRewritten;
   }
 
   gather(receipt: Receipt): number {
@@ -108,31 +92,26 @@ export class PostgresFlushes implements FlushTarget {
   }
 
   async #store(flush: PostgresFlush): Promise<void> {
-    if (this.#merging > 0) this.#merging--;
-    else if (await this.#insert(flush)) return;
-    // After a failed insert this commits behind a flush that was already sent: neither had been acknowledged.
-    const rewritten: RewrittenReadings = new Map();
     const squeezing: Promise<void>[] = [];
     const tooLong: [deviceKey: number, timestamp: number][] = [];
-    let atOnce = 0;
-    for (const [deviceKey, timestamp, bytes] of await this.#retried(flush, true)) {
-      noteRewritten(rewritten, deviceKey, bytes);
-      this.#long = (this.#long + 1) % SQUEEZED_ONE_IN;
-      if (bytes > TOO_LONG_BYTES && this.#squeezer.mayHalve(deviceKey, timestamp, bytes))
-        tooLong.push([deviceKey, timestamp]);
-      else if (bytes >= LONG_BYTES && this.#long !== 0) continue;
-      else if (atOnce + bytes <= AT_ONCE_BYTES) {
-        atOnce += bytes;
-        squeezing.push(this.#squeezer.squeeze(deviceKey, timestamp));
-      } else this.#squeezer.add(deviceKey, timestamp);
+    for (const [deviceKey, timestamp, bytes] of await this.#stored(flush)) {
+      if (bytes > MAX_BYTES) tooLong.push([deviceKey, timestamp]);
+      else if (squeezing.length < MAX_AT_ONCE) squeezing.push(this.#squeezer.squeeze(deviceKey, timestamp));
+      else this.#squeezer.add(deviceKey, timestamp);
     }
-    const squeezed = Promise.allSettled(squeezing);
-    if (rewritten.size > 0) this.#onRewritten?.(rewritten);
-    await squeezed;
+    await Promise.allSettled(squeezing);
     await this.#squeezeEach(tooLong);
   }
 
-  /** One at a time, as each is megabytes; what cannot be squeezed now is stored all the same. */
+  /** Resolves with the readings to be squeezed. */
+  async #stored(flush: PostgresFlush): Promise<readonly LongReading[]> {
+    if (this.#merging > 0) this.#merging--;
+    else if (await this.#insert(flush)) return flush.long;
+    // After a failed insert this commits behind a flush that was already sent: neither had been acknowledged.
+    return this.#retried(flush, true);
+  }
+
+  /** Squeezes one after the other; a failure is ignored, as the values are stored. */
   async #squeezeEach(readings: readonly [deviceKey: number, timestamp: number][]): Promise<void> {
     try {
       for (const [deviceKey, timestamp] of readings) await this.#squeezer.squeeze(deviceKey, timestamp);
@@ -153,7 +132,7 @@ export class PostgresFlushes implements FlushTarget {
     }
   }
 
-  async #retried(flush: PostgresFlush, merging: boolean): Promise<[number, number, number][]> {
+  async #retried(flush: PostgresFlush, merging: boolean): Promise<LongReading[]> {
     const statement = { ...flush.statement(merging), rowMode: 'array' as const };
     try {
       return await this.#connection.query(statement);

@@ -13,9 +13,7 @@ import type {
   KnownValues,
   LatestQuery,
   LatestRow,
-  LongMoment,
   MeasurementStore,
-  Moments,
   Piece,
   RangeQuery,
   RecordedPage,
@@ -36,7 +34,7 @@ import { handOver } from '../hand-over.ts';
 import { LatestSearches } from '../latest-searches.ts';
 import { Purger, type PurgeRow } from '../purger.ts';
 import { atOnce, type EditManner, runEdit, untilWritten } from '../run-edit.ts';
-import { LONG_MOMENT_BYTES, STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
+import { STORE_DEFAULTS, type StoreOptions } from '../store-options.ts';
 import { Threads } from '../threads.ts';
 import { stopping, unavailable } from '../unavailable.ts';
 import { noteFirstHistory } from './first-history.ts';
@@ -68,13 +66,6 @@ const READERS = 3;
 /** For what takes as long as there is something to read; each statement has the connection's limit. */
 const LONG_JOB_MS = 60_000;
 const LAST_PURGE = 'SELECT coalesce(max(id), 0) FROM purge';
-/** How long a value is that stands elsewhere is known without reading it. One after the other, along the index. */
-const LONG_MOMENTS = `
-  SELECT device_key, ts, bytes FROM unnest($1::int4[], $2::int8[]) AS wanted (device_key, ts)
-  CROSS JOIN LATERAL (
-    SELECT octet_length(packed) AS bytes FROM reading
-    WHERE reading.device_key = wanted.device_key AND reading.ts = wanted.ts OFFSET 0
-  ) AS own WHERE bytes >= ${LONG_MOMENT_BYTES}`;
 
 /**
  * The measurement store on PostgreSQL: every flush is one statement; threads with connections of their own read and
@@ -105,7 +96,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#readers = new Threads(READERS, { name: 'reader', file, workerData: { url }, log });
     this.#callLog = new PostgresCallLog(this.#pool);
     this.#vacuum = new ReadingVacuum(this.#pool, log);
-    this.#flushes = new PostgresFlushes(this.#writes, options.onRewritten);
+    this.#flushes = new PostgresFlushes(this.#writes);
     this.#commits = new GroupCommit(this.#flushes, { ...STORE_DEFAULTS, ...options });
     this.#purger = new Purger({
       list: (handsOver, after, limit) => this.#purges(handsOver, after, limit),
@@ -153,12 +144,6 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
 
   append(receipt: Receipt): Promise<number> {
     return this.#commits.append(receipt);
-  }
-
-  async longMoments(moments: readonly Moments[]): Promise<LongMoment[]> {
-    const deviceKeys = moments.flatMap(({ deviceKey, timestamps }) => timestamps.map(() => deviceKey));
-    const timestamps = moments.flatMap((one) => one.timestamps);
-    return this.#rows<LongMoment>({ text: LONG_MOMENTS, values: [deviceKeys, timestamps] });
   }
 
   /** Values that wait for their commit. */

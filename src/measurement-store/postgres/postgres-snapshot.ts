@@ -12,10 +12,11 @@ import type {
   Recorded,
   Snapshot,
 } from '../chunks/snapshot.ts';
-import { fitting, LARGE_BYTES, COMMITTED_A_PAGE, type Page, PAGE_BYTES } from '../chunks/page.ts';
+import { fitting, COMMITTED_A_PAGE, type Page, PAGE_BYTES } from '../chunks/page.ts';
 import { unpackSummary } from '../chunks/summary-bytes.ts';
 import { copyOut } from './copy-out.ts';
 import { FIRST_HISTORY } from './first-history.ts';
+import { LARGE_READINGS, type LargeReading, putValues, type Sized, sizedValues, type Whole } from './large-readings.ts';
 import { readPosition, writePosition } from './postgres-position.ts';
 import { HISTORY, POSITION, recordedSelect } from './recorded-select.ts';
 import { toBigint } from './to-bigint.ts';
@@ -42,20 +43,9 @@ const READINGS_BYTES = 131_072;
 const HEADS_BYTES = 65_536;
 const CHUNK_BYTES = 1_500;
 const HEAD = 'first_at, last_at, count, summary';
-/** The values of a reading unless they are large, and their size. */
-const PACKED = `CASE WHEN octet_length(packed) <= ${LARGE_BYTES} THEN packed END, octet_length(packed)`;
+const PACKED = sizedValues('reading');
 /** Whoever wants them asks page by page. */
 const LATER: Page<ReadingRow> = { rows: [], isLast: false };
-
-/** A row of which values that are large are still to be fetched: there is only their size. */
-interface Sized {
-  deviceKey?: number;
-  timestamp: number;
-  values: Buffer | null;
-  size: number;
-}
-
-type Whole<Row extends Sized> = Row & { values: Buffer };
 
 /** The statements of a snapshot on PostgreSQL, over a connection whose transaction the caller has begun. */
 export class PostgresSnapshot implements Snapshot {
@@ -154,15 +144,19 @@ export class PostgresSnapshot implements Snapshot {
     const from = place ?? { seq: '0', deviceKey: 0, timestamp: 0 };
     const found = await this.#rows<
       [upTo: string, history: string, isKept: boolean | null, ...(RawRecorded | NoRecorded)]
-    >(deviceKeys === null ? 'inlet-recorded' : 'inlet-recorded-of', recordedSelect(PACKED, deviceKeys !== null), [
-      since.snapshot,
-      until && until.snapshot,
-      from.seq,
-      from.deviceKey,
-      from.timestamp,
-      limit,
-      ...(deviceKeys === null ? [] : [deviceKeys]),
-    ]);
+    >(
+      deviceKeys === null ? 'inlet-recorded' : 'inlet-recorded-of',
+      recordedSelect(sizedValues('found'), deviceKeys !== null),
+      [
+        since.snapshot,
+        until && until.snapshot,
+        from.seq,
+        from.deviceKey,
+        from.timestamp,
+        limit,
+        ...(deviceKeys === null ? [] : [deviceKeys]),
+      ],
+    );
     const [end, history, isKept] = found[0]!;
     const positions = until === null ? [since] : [since, until];
     const first = positions.some((position) => position.history === null) ? await this.#firstHistory() : null;
@@ -257,16 +251,11 @@ export class PostgresSnapshot implements Snapshot {
     rows.length = end;
     const large = rows.filter((row) => row.values === null);
     if (large.length > 0) {
-      const found = await this.#rows<[deviceKey: number, timestamp: number, values: Buffer]>(
-        'inlet-large-readings',
-        `SELECT device_key, ts, packed FROM reading
-         WHERE (device_key, ts) IN (SELECT * FROM unnest($1::int4[], $2::int8[]))`,
-        [large.map(({ deviceKey }) => deviceKey ?? ofDevice), large.map(({ timestamp }) => timestamp)],
-      );
-      const values = new Map(found.map(([deviceKey, timestamp, packed]) => [`${deviceKey} ${timestamp}`, packed]));
-      // Without a snapshot one may be gone by now: it has no values, then.
-      for (const row of large)
-        row.values = values.get(`${row.deviceKey ?? ofDevice} ${row.timestamp}`) ?? Buffer.alloc(0);
+      const found = await this.#rows<LargeReading>('inlet-large-readings', LARGE_READINGS, [
+        large.map(({ deviceKey }) => deviceKey ?? ofDevice),
+        large.map(({ timestamp }) => timestamp),
+      ]);
+      putValues(large, found, ofDevice);
     }
     return { rows: rows as Whole<Row>[], isLast };
   }

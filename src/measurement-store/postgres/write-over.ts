@@ -1,17 +1,21 @@
 import type pg from 'pg';
 import { type Batch, storedAgainAt, storedAtOf } from '../../domain/ports/store.ts';
+import { MAX_NEW_BYTES } from '../readings/reading-parts.ts';
 import { maxValuesBytes, writeValues } from '../readings/reading-values.ts';
 import { eachMoment } from '../readings/time-order.ts';
 import { BinaryArray, BYTEA, INT4, INT8 } from './binary-array.ts';
 import { hearing } from './postgres-flush.ts';
+import { squeezeLong } from './squeeze-reading.ts';
 
-/** What is put behind counts. A live one stays so, as in a flush. */
-const WRITE_OVER = `
-  INSERT INTO reading (device_key, ts, stored_at, packed)
-  SELECT * FROM unnest($1::int4[], $2::int8[], $3::int8[], $4::bytea[])
-  ON CONFLICT (device_key, ts) DO UPDATE SET packed = reading.packed || excluded.packed, seq = excluded.seq,
-    stored_at = greatest(reading.stored_at,
-      CASE WHEN reading.stored_at > 0 THEN abs(excluded.stored_at) ELSE excluded.stored_at END)`;
+/** Appends the values, as a flush does, and returns the readings to be squeezed. */
+const WRITE = `
+  WITH rows AS (INSERT INTO reading (device_key, ts, stored_at, packed)
+    SELECT * FROM unnest($1::int4[], $2::int8[], $3::int8[], $4::bytea[])
+    ON CONFLICT (device_key, ts) DO UPDATE SET packed = reading.packed || excluded.packed, seq = excluded.seq,
+      stored_at = greatest(reading.stored_at,
+        CASE WHEN reading.stored_at > 0 THEN abs(excluded.stored_at) ELSE excluded.stored_at END)
+    RETURNING device_key, ts, octet_length(packed) AS bytes)
+  SELECT device_key, ts FROM rows WHERE bytes > ${MAX_NEW_BYTES}`;
 const HEAR = hearing('SELECT * FROM unnest($1::int4[], $2::int8[])');
 
 /** The devices of the batches were heard when these were received, or later. */
@@ -58,8 +62,6 @@ export async function writeOver(client: pg.ClientBase, batches: readonly Batch[]
     stored.addInt8(moment.storedAt);
     values.addBytes(Buffer.concat(moment.values));
   }
-  await client.query(
-    WRITE_OVER,
-    [devices, times, stored, values].map((array) => array.toBuffer()),
-  );
+  const arrays = [devices, times, stored, values].map((array) => array.toBuffer());
+  await squeezeLong(client, WRITE, arrays);
 }

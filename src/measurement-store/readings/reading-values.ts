@@ -78,11 +78,17 @@ export function mergeValues(...oldestFirst: Buffer[]): Buffer {
 
 /** Only the fields that are wanted, each once; empty: none of them is there. */
 export function lastOfEach(bytes: Buffer, wanted: (fieldKey: number) => boolean): Buffer {
-  const cursor = new Cursor(bytes);
   const entries = new Map<number, Buffer>();
-  while (cursor.next())
-    if (wanted(cursor.fieldKey)) entries.set(cursor.fieldKey, bytes.subarray(cursor.start, cursor.end));
+  eachEntry(bytes, (fieldKey, entry) => {
+    if (wanted(fieldKey)) entries.set(fieldKey, entry);
+  });
   return Buffer.concat([...entries.values()]);
+}
+
+/** Calls back for each entry in the order of writing, with its bytes and the length of its text (of a number: -1). */
+export function eachEntry(bytes: Buffer, visit: (fieldKey: number, entry: Buffer, textBytes: number) => void): void {
+  const cursor = new Cursor(bytes);
+  while (cursor.next()) visit(cursor.fieldKey, bytes.subarray(cursor.start, cursor.end), cursor.textBytes);
 }
 
 /** Walks over the entries; `value` reads the one it stands at. */
@@ -117,6 +123,10 @@ class Cursor {
     }
     if (this.end > this.#bytes.length) throw new Error('the values of a reading are cut off');
     return true;
+  }
+
+  get textBytes(): number {
+    return this.#kind === TEXT ? this.end - this.#body : -1;
   }
 
   value(): StoredValue {

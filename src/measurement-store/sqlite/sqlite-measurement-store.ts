@@ -10,9 +10,7 @@ import type {
   KnownValues,
   LatestQuery,
   LatestRow,
-  LongMoment,
   MeasurementStore,
-  Moments,
   Piece,
   RangeQuery,
   RecordedPage,
@@ -42,7 +40,7 @@ import type { SqliteReaderJob } from './reader/reader-messages.ts';
 import { SqliteFlushes } from './sqlite-flushes.ts';
 import { SqliteRewrites } from './sqlite-rewrites.ts';
 import { SqliteWriteTurns } from './sqlite-write-turns.ts';
-import type { WriterJob, WriterNotice } from './writer/writer-messages.ts';
+import type { WriterJob } from './writer/writer-messages.ts';
 
 /** Where the store is, and how large its queues may be. */
 export interface SqliteStoreOptions extends StoreOptions {
@@ -101,9 +99,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     // A new writer does not know that somebody else is writing.
     const beforeRestart = (): Promise<void> => this.#turns.free();
     const thread = (name: string): string => programFile(`measurement-store/sqlite/${name}/${name}.worker`);
-    const onNotice = (notice: unknown): void => {
-      const { rewritten } = notice as WriterNotice;
-      if (rewritten !== undefined) return options.onRewritten?.(rewritten);
+    // The only notice is that the log became long.
+    const onNotice = (): void => {
       void this.#copyLog().catch((err: unknown) => {
         // Whoever stops does not wait for it: the next start finds the log as it is.
         if (!this.#stopping)
@@ -155,10 +152,6 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   append(receipt: Receipt): Promise<number> {
     if (receipt.call !== undefined) this.#calls += 1;
     return this.#commits.append(receipt);
-  }
-
-  longMoments(moments: readonly Moments[]): Promise<LongMoment[]> {
-    return this.#read({ kind: 'longMoments', moments });
   }
 
   /** Values that wait for their commit. */

@@ -1,4 +1,4 @@
-import type { CallQuery, DeviceKeys, DeviceRemoval, Moments } from '../../../domain/ports/store.ts';
+import type { CallQuery, DeviceKeys, DeviceRemoval } from '../../../domain/ports/store.ts';
 import type { DueQuery } from '../../compactor.ts';
 import type { Edit } from '../../chunks/edit.ts';
 import type { ReaderJob } from '../../chunks/reader-job.ts';
@@ -17,8 +17,6 @@ export type SqliteReaderJob =
   | { kind: 'purges'; handsOver: boolean; after: number; limit: number }
   | { kind: 'lastPurge' }
   | { kind: 'lastHeard'; deviceKeys: number[] }
-  /** Answered with LongMoments. */
-  | { kind: 'longMoments'; moments: readonly Moments[] }
   | { kind: 'calls'; query: CallQuery }
   | { kind: 'countCalls'; query: CallQuery }
   | { kind: 'call'; productKey: number; id: string }

@@ -35,8 +35,6 @@ async function run({ reader, snapshot }: Lane, job: SnapshotJob): Promise<unknow
       return reader.lastPurge();
     case 'lastHeard':
       return reader.lastHeard(job.deviceKeys);
-    case 'longMoments':
-      return reader.longMoments(job.moments);
     case 'calls':
       return reader.calls(job.query);
     case 'countCalls':

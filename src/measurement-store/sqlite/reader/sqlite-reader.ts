@@ -4,14 +4,11 @@ import {
   type CallQuery,
   type CallRow,
   type DeviceKeys,
-  type LongMoment,
-  type Moments,
   NOT_HEARD,
 } from '../../../domain/ports/store.ts';
 import { type OthersRow, othersOf } from '../../shared-values.ts';
 import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallCount, toCallRow } from '../../call-columns.ts';
 import { dueSelect, type DueQuery } from '../../compactor.ts';
-import { LONG_MOMENT_BYTES } from '../../store-options.ts';
 import type { PurgeRow } from '../../purger.ts';
 import type { IntakeView } from './intake-view.ts';
 
@@ -21,8 +18,6 @@ const CALL_SELECT = `SELECT ${CALL_COLUMNS.join(', ')} FROM webhook_call`;
 export class SqliteReader {
   readonly #db: Sqlite.Database;
   readonly #lastHeard: Sqlite.Statement<[number], number>;
-  readonly #length: Sqlite.Statement<[number, number], number>;
-
   readonly #intake: IntakeView;
 
   constructor(db: Sqlite.Database, intake: IntakeView) {
@@ -30,10 +25,6 @@ export class SqliteReader {
     this.#intake = intake;
     this.#lastHeard = db
       .prepare<[number], number>('SELECT last_heard_at FROM device_state WHERE device_key = ? AND last_heard_at > 0')
-      .pluck();
-    // Of a blob that is its head alone.
-    this.#length = db
-      .prepare<[number, number], number>('SELECT length(packed) FROM reading WHERE device_key = ? AND ts = ?')
       .pluck();
   }
 
@@ -44,16 +35,6 @@ export class SqliteReader {
       if (at > NOT_HEARD) heard.push([key, at]);
     }
     return heard;
-  }
-
-  longMoments(moments: readonly Moments[]): LongMoment[] {
-    const long: LongMoment[] = [];
-    for (const { deviceKey, timestamps } of moments)
-      for (const timestamp of timestamps) {
-        const bytes = this.#length.get(deviceKey, timestamp) ?? 0;
-        if (bytes >= LONG_MOMENT_BYTES) long.push([deviceKey, timestamp, bytes]);
-      }
-    return long;
   }
 
   others(keys: readonly DeviceKeys[]): number[][] {

@@ -18,10 +18,15 @@ import { LARGE_BYTES, COMMITTED_A_PAGE, COMMITTED_A_PART, type Page, PAGE_BYTES 
 import { joined, numbers, toHeads, toReadings } from './in-one-piece.ts';
 import type { IntakeView, Place } from './intake-view.ts';
 import {
+  isSmall,
+  LENGTH,
+  PACKED,
   pageOf,
   type RawChunk,
+  type RawNewest,
   type RawReading,
   type RawRecorded,
+  SMALL,
   toHead,
   toOldReading,
   toReading,
@@ -38,9 +43,6 @@ const MANY_READINGS = 100;
 /** Chunks of numbers are never larger; a thousand of texts would be more than belongs into one piece. */
 const MAX_DENSE_BYTES = 16_384;
 
-/** The values of a reading unless they are large: of these not even the bytes are read. */
-const SMALL = `CASE WHEN length(packed) <= ${LARGE_BYTES} THEN packed END`;
-
 /** The number of a flush. */
 const POSITION = /^\d{1,15}$/;
 
@@ -53,9 +55,9 @@ const TURN_MS = 5;
  */
 export class SqliteSnapshot implements Snapshot {
   readonly #readings: Record<'asc' | 'desc', Sqlite.Statement<number[], RawReading>>;
-  readonly #newestReadings: Sqlite.Statement<number[], [timestamp: number, seq: number, values: Buffer | null]>;
+  readonly #newestReadings: Sqlite.Statement<number[], RawNewest>;
   readonly #manyReadings: Record<'asc' | 'desc', Sqlite.Statement<number[], [Buffer | null, string | null, number]>>;
-  readonly #oldReadings: Sqlite.Statement<number[], [...RawReading, storedAt: number]>;
+  readonly #oldReadings: Sqlite.Statement<number[], [storedAt: number, ...RawReading]>;
   readonly #countSince: Sqlite.Statement<[number, number], number>;
   readonly #partSince: Sqlite.Statement<[number, number], number>;
   readonly #committedSince: Sqlite.Statement<number[], RawReading>;
@@ -76,28 +78,28 @@ export class SqliteSnapshot implements Snapshot {
 
   constructor(db: Sqlite.Database, intake: IntakeView) {
     this.#intake = intake;
-    const readingsSelect = (order: string): string =>
-      `SELECT ts, seq, packed FROM reading WHERE device_key = ? AND ts >= ? AND ts < ? ORDER BY ts ${order} LIMIT ?`;
+    const readingsSelect = (columns: string, order: string): string =>
+      `SELECT ts, seq, ${columns} FROM reading WHERE device_key = ? AND ts >= ? AND ts < ? ORDER BY ts ${order} LIMIT ?`;
     const readings = (order: string): Sqlite.Statement<number[], RawReading> =>
-      db.prepare<number[], RawReading>(readingsSelect(order)).raw();
+      db.prepare<number[], RawReading>(readingsSelect(PACKED, order)).raw();
     this.#readings = { asc: readings('ASC'), desc: readings('DESC') };
     this.#newestReadings = db
-      .prepare<number[], [timestamp: number, seq: number, values: Buffer | null]>(
-        `SELECT ts, seq, ${SMALL} FROM reading WHERE device_key = ? ORDER BY ts DESC LIMIT ?`,
+      .prepare<number[], RawNewest>(
+        `SELECT ts, seq, ${SMALL}, NULL, NULL FROM reading WHERE device_key = ? ORDER BY ts DESC LIMIT ?`,
       )
       .raw();
     const manyReadings = (order: string): Sqlite.Statement<number[], [Buffer | null, string | null, number]> =>
       db
         .prepare<number[], [Buffer | null, string | null, number]>(
           `SELECT ${joined(SMALL)},
-             group_concat(ts || ',' || seq || ',' || length(packed)), coalesce(max(length(packed)), 0)
-           FROM (${readingsSelect(order)})`,
+             group_concat(ts || ',' || seq || ',' || length(packed)), coalesce(max(${LENGTH}), 0)
+           FROM (${readingsSelect('packed, has_parts', order)})`,
         )
         .raw();
     this.#manyReadings = { asc: manyReadings('ASC'), desc: manyReadings('DESC') };
     this.#oldReadings = db
-      .prepare<number[], [...RawReading, storedAt: number]>(
-        `SELECT ts, seq, packed, stored_at FROM reading WHERE device_key = ? AND stored_at < ? AND ts >= ? ORDER BY ts LIMIT ?`,
+      .prepare<number[], [storedAt: number, ...RawReading]>(
+        `SELECT stored_at, ts, seq, ${PACKED} FROM reading WHERE device_key = ? AND stored_at < ? AND ts >= ? ORDER BY ts LIMIT ?`,
       )
       .raw();
     this.#countSince = db
@@ -108,9 +110,9 @@ export class SqliteSnapshot implements Snapshot {
       .pluck();
     this.#committedSince = db
       .prepare<number[], RawReading>(
-        `SELECT whole.ts, whole.seq, whole.packed FROM
+        `SELECT reading.ts, seq, ${PACKED} FROM
            (SELECT ts FROM reading WHERE seq > ? AND seq <= ? AND +device_key = ? AND ts < ? ORDER BY ts DESC LIMIT ?) AS since
-         CROSS JOIN reading AS whole WHERE whole.device_key = ? AND whole.ts = since.ts`,
+         CROSS JOIN reading WHERE reading.device_key = ? AND reading.ts = since.ts`,
       )
       .raw();
     this.#horizon = db.prepare<[], number>('SELECT seq FROM live_horizon').pluck();
@@ -123,7 +125,7 @@ export class SqliteSnapshot implements Snapshot {
     const recorded = (condition: string): Sqlite.Statement<(number | string)[], RawRecorded> =>
       db
         .prepare<(number | string)[], RawRecorded>(
-          `SELECT seq, device_key, ts, stored_at, packed FROM reading
+          `SELECT seq, device_key, ts, stored_at, ${PACKED} FROM reading
            WHERE seq <= ? AND seq < ? AND stored_at > 0 AND (seq, device_key, ts) > (?, ?, ?) ${condition} ORDER BY seq, device_key, ts LIMIT ?`,
         )
         .raw();
@@ -340,8 +342,4 @@ export class SqliteSnapshot implements Snapshot {
       fields.push(key);
     return Promise.resolve(fields);
   }
-}
-
-function isSmall(row: [timestamp: number, seq: number, values: Buffer | null]): row is RawReading {
-  return row[2] !== null;
 }

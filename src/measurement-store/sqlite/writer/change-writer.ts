@@ -1,31 +1,39 @@
 import type Sqlite from 'better-sqlite3';
 import type { Change } from '../../chunks/edit.ts';
+import type { Seq } from '../../chunks/snapshot.ts';
 import { packSummary } from '../../chunks/summary-bytes.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
+import { cutIfLong } from '../../readings/reading-parts.ts';
+import type { PartWriter } from './part-writer.ts';
+import type { ReadingInserts } from './reading-inserts.ts';
 import { HEAR } from './write-buffer.ts';
-import { readingInsert } from './reading-inserts.ts';
 
-/** Writes what a slice of an edit changes, inside the transaction of the caller. `ReadingInserts` bring `merge_values`. */
+/** Writes what a slice of an edit changes, inside the transaction of the caller. */
 export class ChangeWriter {
-  readonly #deleteReading: Sqlite.Statement;
-  readonly #updateReading: Sqlite.Statement;
+  readonly #readings: ReadingInserts;
+  readonly #parts: PartWriter;
+  /** Both return whether the reading had parts. */
+  readonly #deleteReading: Sqlite.Statement<[number, number, Seq], number>;
+  readonly #updateReading: Sqlite.Statement<[Buffer, number, number, Seq], number>;
   readonly #deleteChunk: Sqlite.Statement;
   readonly #insertChunk: Sqlite.Statement;
   readonly #moveHorizon: Sqlite.Statement;
   readonly #hear: Sqlite.Statement;
-  readonly #fill: Sqlite.Statement;
 
-  constructor(db: Sqlite.Database) {
-    this.#deleteReading = db.prepare('DELETE FROM reading WHERE device_key = ? AND ts = ? AND seq = ?');
-    this.#updateReading = db.prepare('UPDATE reading SET packed = ? WHERE device_key = ? AND ts = ? AND seq = ?');
+  constructor(db: Sqlite.Database, readings: ReadingInserts, parts: PartWriter) {
+    this.#readings = readings;
+    this.#parts = parts;
+    const which = 'WHERE device_key = ? AND ts = ? AND seq = ? RETURNING has_parts';
+    this.#deleteReading = db.prepare<[number, number, Seq], number>(`DELETE FROM reading ${which}`).pluck();
+    this.#updateReading = db
+      .prepare<[Buffer, number, number, Seq], number>(`UPDATE reading SET packed = ? ${which}`)
+      .pluck();
     this.#deleteChunk = db.prepare('DELETE FROM chunk WHERE device_key = ? AND field_key = ? AND first_at = ?');
     this.#moveHorizon = db.prepare('UPDATE live_horizon SET seq = max(seq, ?)');
     this.#insertChunk = db.prepare(
       'INSERT INTO chunk (device_key, field_key, first_at, last_at, count, summary, packed) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
     this.#hear = db.prepare(HEAR);
-    // What is there already counts.
-    this.#fill = db.prepare(readingInsert(1, 'excluded.packed, packed'));
   }
 
   /**
@@ -43,21 +51,34 @@ export class ChangeWriter {
     if (filled !== null) this.#writeFilled(filled, commit);
     let missed = 0;
     for (const { timestamp, seq, values } of readings) {
-      const { changes } = values
-        ? this.#updateReading.run(values, deviceKey, timestamp, seq)
-        : this.#deleteReading.run(deviceKey, timestamp, seq);
-      if (changes === 0) missed++;
+      const { packed, parts } = values ? cutIfLong(toBuffer(values)) : GONE;
+      const hadParts = packed
+        ? this.#updateReading.get(packed, deviceKey, timestamp, seq)
+        : this.#deleteReading.get(deviceKey, timestamp, seq);
+      if (hadParts === undefined) {
+        missed++;
+        continue;
+      }
+      if (hadParts === 1) this.#parts.remove(deviceKey, timestamp);
+      this.#parts.put(deviceKey, timestamp, parts);
     }
     return missed;
   }
 
-  #writeFilled({ buffer, byteOffset, length }: Uint8Array, seq: number): void {
-    const frames = Buffer.from(buffer, byteOffset, length);
+  #writeFilled(filled: Uint8Array, seq: number): void {
+    const frames = toBuffer(filled);
     const now = Date.now();
     eachFrame(
       frames,
       (deviceKey, heardAt) => this.#hear.run(deviceKey, heardAt, seq),
-      (deviceKey, timestamp, start, end) => this.#fill.run(deviceKey, timestamp, now, seq, frames.subarray(start, end)),
+      (deviceKey, timestamp, start, end) =>
+        this.#readings.addUnder(deviceKey, timestamp, now, seq, frames.subarray(start, end)),
     );
   }
+}
+
+const GONE = { packed: null, parts: [] };
+
+function toBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }

@@ -1,8 +1,9 @@
 import type Sqlite from 'better-sqlite3';
-import type { CallOutcome, RewrittenReadings, SharedValue } from '../../../domain/ports/store.ts';
+import type { CallOutcome, SharedValue } from '../../../domain/ports/store.ts';
 import type { Change } from '../../chunks/edit.ts';
 import { type Transactions, transactionsOf } from './open-for-writing.ts';
 import { ChangeWriter } from './change-writer.ts';
+import { PartWriter } from './part-writer.ts';
 import { WriteBuffer } from './write-buffer.ts';
 import { ReadingInserts } from './reading-inserts.ts';
 import { type CallValues, SqliteCallLog } from './sqlite-call-log.ts';
@@ -13,7 +14,6 @@ export class SqliteWriter {
   readonly #db: Sqlite.Database;
   readonly #transactions: Transactions;
   readonly #calls: SqliteCallLog;
-  readonly #readings: ReadingInserts;
   readonly #intake: WriteBuffer;
   readonly #changes: ChangeWriter;
   readonly #log: WriteAheadLog;
@@ -25,9 +25,10 @@ export class SqliteWriter {
     this.#db = db;
     this.#transactions = transactionsOf(db);
     this.#calls = new SqliteCallLog(db);
-    this.#readings = new ReadingInserts(db);
-    this.#intake = new WriteBuffer(db, this.#transactions, this.#readings);
-    this.#changes = new ChangeWriter(db);
+    const parts = new PartWriter(db);
+    const readings = new ReadingInserts(db, parts);
+    this.#intake = new WriteBuffer(db, this.#transactions, readings);
+    this.#changes = new ChangeWriter(db, readings, parts);
     this.#log = new WriteAheadLog(db);
     this.#keepNumber = db.prepare(
       `UPDATE live_horizon SET last_flush = heard.seq FROM device_state AS heard
@@ -57,14 +58,6 @@ export class SqliteWriter {
   /** A slice of what waits to be sorted in; whether there is more. */
   sortInSome(): boolean {
     return this.#intake.sortInSome();
-  }
-
-  /**
-   * The long readings that were written again, of each device of the group under way that had any since it was asked
-   * last, all so far: what a request brought costs all of it together. null: none.
-   */
-  takeRewritten(): RewrittenReadings | null {
-    return this.#readings.takeRewritten(!this.#intake.isSortingIn);
   }
 
   showHeard(): void {

@@ -70,14 +70,10 @@ export class WaitingReadings {
     this.#order = order.sort((a, b) => deviceKey[a]! - deviceKey[b]! || timestamp[a]! - timestamp[b]! || a - b);
   }
 
-  /**
-   * Writes those from `from` to `to`, in the order of their places, once they are sorted; a moment that came several times
-   * once: it may be long. Returns where it ended: so many bytes have to be written again that others come first.
-   */
-  write(from: number, to: number, inserts: ReadingInserts): number {
+  /** Writes the sorted readings from `from` to `to`; those of the same moment as one. */
+  write(from: number, to: number, inserts: ReadingInserts): void {
     const { deviceKey, timestamp, storedAt, seq } = this.#columns;
-    let at = from;
-    while (at < to && !inserts.isMuch) {
+    for (let at = from; at < to;) {
       const begin = at;
       const first = this.#order[begin]!;
       let [last, newest] = [first, storedAt[first]!];
@@ -90,7 +86,6 @@ export class WaitingReadings {
       const values = last === first ? this.#valuesOf(first) : this.#merged(begin, at);
       inserts.add(deviceKey[first]!, timestamp[first]!, newest, seq[last]!, values);
     }
-    return at;
   }
 
   /** Begins anew. */

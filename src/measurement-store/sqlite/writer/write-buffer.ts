@@ -72,10 +72,10 @@ export class WriteBuffer {
 
   /** After each commit: its share of the work, a slice at a time; whether more of it is left. */
   keepUp(): boolean {
-    if (this.isSortingIn) {
+    if (this.#isSortingIn) {
       if (this.#owed >= SLICE_READINGS) this.#sortIn(Math.min(this.#owed, MOST_READINGS));
     } else if (this.#gathering.length >= GROUP_READINGS || this.#gathering.bytes >= GROUP_BYTES) this.#takeGroup();
-    return this.isSortingIn && this.#owed >= SLICE_READINGS;
+    return this.#isSortingIn && this.#owed >= SLICE_READINGS;
   }
 
   /** A slice of what waits; whether there is more. */
@@ -89,19 +89,19 @@ export class WriteBuffer {
     while (this.#hasWork) this.#sortIn(Infinity);
   }
 
-  /** Whether a group is on its way to its place. */
-  get isSortingIn(): boolean {
-    return this.#group.lastSeq > 0;
-  }
-
   /** Receipt times of everything committed so far go to `device_state`. */
   showHeard(): void {
     if (this.#heard.size > 0) this.#lightly(() => this.#writeHeard());
     this.#heard.clear();
   }
 
+  /** Whether a group is on its way to its place. */
+  get #isSortingIn(): boolean {
+    return this.#group.lastSeq > 0;
+  }
+
   get #hasWork(): boolean {
-    return this.isSortingIn || this.#gathering.lastSeq > 0;
+    return this.#isSortingIn || this.#gathering.lastSeq > 0;
   }
 
   #makeRoom(bytes: number): void {
@@ -131,19 +131,19 @@ export class WriteBuffer {
       heard.at = Math.max(at, heard.at);
       heard.seq = seq;
     });
-    if (this.isSortingIn) this.#owed += (this.#gathering.length - before) * PACE;
+    if (this.#isSortingIn) this.#owed += (this.#gathering.length - before) * PACE;
   }
 
   #sortIn(most: number): void {
-    if (!this.isSortingIn) this.#takeGroup();
+    if (!this.#isSortingIn) this.#takeGroup();
     const group = this.#group;
     const from = this.#at;
-    let to = Math.min(from + most, group.length);
+    const to = Math.min(from + most, group.length);
     try {
       this.#lightly(() => {
         // Before the first of its readings: whoever has readings was heard.
         if (from === 0) this.#writeHeard();
-        to = group.write(from, to, this.#readings);
+        group.write(from, to, this.#readings);
         this.#readings.flush();
         if (to === group.length) this.#remove.run(group.lastSeq);
       });

@@ -1,4 +1,3 @@
-import type { RewrittenReadings } from '../../../domain/ports/store.ts';
 import type { SqliteWriter } from './sqlite-writer.ts';
 import type { WriterJob } from './writer-messages.ts';
 
@@ -7,8 +6,6 @@ interface WriterAnswers {
   fail(id: number, error: unknown): void;
   /** It is time to copy the log into the file. */
   logBecameLong(): void;
-  /** Long readings were written again. */
-  rewritten(readings: RewrittenReadings): void;
   /** Something that nobody asked for failed, and will be tried again. */
   report(what: string, error: unknown): void;
 }
@@ -56,9 +53,7 @@ export class WriterLoop {
   #keepUp(): void {
     if (this.#held || this.#next !== null) return;
     this.#inBackground('sorting in readings', () => {
-      const isMore = this.#writer.keepUp();
-      this.#tellRewritten();
-      if (!isMore) return;
+      if (!this.#writer.keepUp()) return;
       this.#next = setImmediate(() => {
         this.#next = null;
         this.#keepUp();
@@ -71,13 +66,7 @@ export class WriterLoop {
     if (this.#held) return;
     this.#inBackground('sorting in readings', () => {
       if (this.#writer.sortInSome()) setImmediate(() => this.#sortIn());
-      this.#tellRewritten();
     });
-  }
-
-  #tellRewritten(): void {
-    const readings = this.#writer.takeRewritten();
-    if (readings !== null) this.#answers.rewritten(readings);
   }
 
   #inBackground(what: string, work: () => void): void {
@@ -110,8 +99,7 @@ export class WriterLoop {
       case 'removeCalls':
         return this.#answers.answer(id, writer.removeCalls(job.receivedBefore, job.productKey, job.limit));
       case 'sortIn':
-        this.#answers.answer(id, writer.sortInSome());
-        return this.#tellRewritten();
+        return this.#answers.answer(id, writer.sortInSome());
       case 'settle':
         return this.#answers.answer(id, undefined);
       case 'copyLog':

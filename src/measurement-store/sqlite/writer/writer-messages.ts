@@ -1,4 +1,4 @@
-import type { CallOutcome, RewrittenReadings, SharedValue } from '../../../domain/ports/store.ts';
+import type { CallOutcome, SharedValue } from '../../../domain/ports/store.ts';
 import type { Change } from '../../chunks/edit.ts';
 import type { CallValues } from './sqlite-call-log.ts';
 
@@ -27,8 +27,3 @@ export type WriterJob =
   /** What is left of the log goes into the file. */
   | { kind: 'copyLog' }
   | { kind: 'stop' };
-
-/** What the writer thread says by itself: which long readings it wrote again, or that it is time to copy the log. */
-export interface WriterNotice {
-  rewritten?: RewrittenReadings;
-}

@@ -3,7 +3,7 @@ import { failure, type Question } from '../../thread-messages.ts';
 import { openForWriting } from './open-for-writing.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 import { WriterLoop } from './writer-loop.ts';
-import type { WriterJob, WriterNotice } from './writer-messages.ts';
+import type { WriterJob } from './writer-messages.ts';
 
 /** The writer thread: the only place that writes to the store's SQLite tables. */
 const port = parentPort!;
@@ -11,8 +11,7 @@ const writer = new SqliteWriter(openForWriting((workerData as { path: string }).
 const loop = new WriterLoop(writer, {
   answer: (id, value, transfer) => port.postMessage({ id, value }, transfer ?? []),
   fail: (id, error) => port.postMessage({ id, failure: failure(error) }),
-  logBecameLong: () => port.postMessage({ notice: {} satisfies WriterNotice }),
-  rewritten: (rewritten) => port.postMessage({ notice: { rewritten } satisfies WriterNotice }),
+  logBecameLong: () => port.postMessage({ notice: 'the log became long' }),
   report: (report, error) => port.postMessage({ report, failure: failure(error) }),
 });
 port.on('message', ({ id, job }: Question<WriterJob>) => loop.receive(id, job));
