@@ -17,7 +17,7 @@ const COUNTING = [
   },
   {
     extends: true as const,
-    test: { name: 'compared', include: COMPARED, env: { GRAPHQL_COMPILE: 'compare' } },
+    test: { name: 'compared', include: COMPARED, env: { COMPARED: 'yes' } },
   },
 ];
 const BY_THE_CLOCK = [{ extends: true as const, test: { name: 'timed', include: [TIMED], fileParallelism: false } }];

@@ -25,6 +25,7 @@ import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/writ
 import { tellLoad } from './build-metrics.ts';
 import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
+import type { WatchExecution } from './graphql/operation/compiled-operation.ts';
 import { DrainingListener } from './http/drain.ts';
 import { ClientConnections } from './http/client-connections.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -48,8 +49,11 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** Builds everything, in order, and starts to listen. What was opened before a failure is closed again. */
-export async function startApp(config: Config): Promise<App> {
+/**
+ * Builds everything, in order, and starts to listen. What was opened before a failure is closed again. `watchExecution`:
+ * for tests.
+ */
+export async function startApp(config: Config, watchExecution?: WatchExecution): Promise<App> {
   const log = createLog(config.logLevel);
   endOnUncaught(log);
   const closers = new Closers();
@@ -58,7 +62,7 @@ export async function startApp(config: Config): Promise<App> {
     await logAtRest();
   };
   try {
-    const url = await build(config, log, closers);
+    const url = await build(config, log, closers, watchExecution);
     return { url, log, stop };
   } catch (error) {
     await stop();
@@ -66,7 +70,7 @@ export async function startApp(config: Config): Promise<App> {
   }
 }
 
-async function build(config: Config, log: Logger, closers: Closers): Promise<string> {
+async function build(config: Config, log: Logger, closers: Closers, watchExecution?: WatchExecution): Promise<string> {
   const now = (): number => Date.now();
   const metrics = new Metrics();
   const doubts = new CommitsInDoubt();
@@ -114,7 +118,17 @@ async function build(config: Config, log: Logger, closers: Closers): Promise<str
   const told = { onRejected, onForgotten, nodePlace, receiptMarks };
   const around = { config, database, store, cluster, limiter, frames, engine, ...told, now, log };
   const domain = createDomain(around, closers);
-  const transports = await createTransports({ config, domain, database, store, cluster, baseUrl, now, log });
+  const transports = await createTransports({
+    config,
+    domain,
+    database,
+    store,
+    cluster,
+    baseUrl,
+    now,
+    watchExecution,
+    log,
+  });
   const ready = readyRoute({
     accepting: () => (listener.accepting ? 'ok' : 'failed'),
     // Asks each pool; the database must take a write.

@@ -8,6 +8,7 @@ import type { Domain } from './build-domain.ts';
 import { DeviceCache } from './domain/devices/device-cache.ts';
 import { InvalidInputThrottle } from './scheduling/invalid-input-throttle.ts';
 import { createGraphqlTransport, type GraphqlTransport } from './graphql/transport/graphql-transport.ts';
+import type { WatchExecution } from './graphql/operation/compiled-operation.ts';
 import { LiveCalls } from './graphql/live/live-calls.ts';
 import { LiveStatus } from './graphql/live/live-status.ts';
 import { LiveMeasurements } from './graphql/live/live-measurements.ts';
@@ -39,6 +40,7 @@ interface TransportsDeps {
   cluster: Cluster;
   baseUrl: () => string;
   now: () => number;
+  watchExecution?: WatchExecution | undefined;
   log: Logger;
 }
 
@@ -60,7 +62,7 @@ export interface Transports extends PathDoorkeepers {
 
 /** Builds the two transports, REST and GraphQL, over one domain. */
 export async function createTransports(deps: TransportsDeps): Promise<Transports> {
-  const { config, domain, database, store, cluster, baseUrl, now, log } = deps;
+  const { config, domain, database, store, cluster, baseUrl, now, watchExecution, log } = deps;
   const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;
   const { perMinute, trustedProxies } = config.anonymous;
   const anonymous = new AnonymousRequests({ perMinute, trustedProxies, now });
@@ -94,8 +96,8 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     sessionSecretOf: ofSession,
     requestIdOf: makeRequestId,
     maxMessageBytes: config.maxBodyBytes,
+    watchExecution,
     bodies,
-    compares: config.graphqlCompile === 'compare',
     shares: domain.shares,
     now,
     log,

@@ -89,8 +89,6 @@ export interface Config {
    * `warn`, `error`, `fatal`, `silent`.
    */
   readonly logLevel: LogLevel;
-  /** Mode of compiling GraphQL operations; any but `seen` is for tests. */
-  readonly graphqlCompile: GraphqlCompile;
   /** `METRICS_PORT` (none): A port for `/metrics` without a token, beside `/metrics` for ADMIN tokens. */
   readonly metricsPort: number | null;
   readonly backups: {
@@ -110,8 +108,6 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 
 /** Least severe level that is logged (`LOG_LEVEL`, CONTRACT 2). */
 export type LogLevel = (typeof LOG_LEVELS)[number];
-const GRAPHQL_COMPILE = ['planned', 'compare'] as const;
-type GraphqlCompile = (typeof GRAPHQL_COMPILE)[number];
 
 /** Lists all mistakes of the environment at once. */
 export class ConfigError extends Error {
@@ -180,9 +176,6 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const logLevel = text('LOG_LEVEL') ?? 'info';
   if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL="${shown(logLevel)}": expected one of ${LOG_LEVELS.join(', ')}.`);
 
-  const graphqlCompile = GRAPHQL_COMPILE.find((mode) => mode === (text('GRAPHQL_COMPILE') ?? 'planned'));
-  if (graphqlCompile === undefined) mistakes.push(`GRAPHQL_COMPILE: expected one of ${GRAPHQL_COMPILE.join(', ')}.`);
-
   const database = readDatabase(text('DATABASE_URL') ?? 'sqlite:data/inlet.db', mistakes);
   const backupFolder = text('BACKUP_DIR');
   if (backupFolder !== null && (database.kind === 'postgres' || database.inMemory))
@@ -217,7 +210,6 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       bodyBytes: whole('CALL_LOG_BODY_BYTES', 65_536, 0, 16 * 1_048_576),
     },
     logLevel: isLogLevel(logLevel) ? logLevel : 'info',
-    graphqlCompile: graphqlCompile ?? 'planned',
     metricsPort: text('METRICS_PORT') === null ? null : whole('METRICS_PORT', 0, 0, 65_535),
     backups: backupFolder === null ? null : { folder: backupFolder, keep: whole('BACKUP_KEEP', 7, 1, 10_000) },
     shutdownGraceMs: whole('SHUTDOWN_GRACE_MS', 250, 0, 15_000),

@@ -9,8 +9,6 @@ const PAGES = ['README.md', ...filesIn('docs').filter((file) => file.endsWith('.
 const SOURCES = filesIn('src').filter((file) => file.endsWith('.ts'));
 /** What some settings are only read with. */
 const WITH_OTHERS: Record<string, string> = { BACKUP_DIR: 'backups' };
-/** Settings that are for tests and in no table. */
-const FOR_TESTS = ['GRAPHQL_COMPILE'];
 
 function textOf(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
@@ -55,9 +53,7 @@ test('the settings in docs/operating.md are those of src/config.ts', () => {
   );
   const asked = new Set<string>();
   readConfig(new Proxy(WITH_OTHERS, { get: (env, name: string) => (asked.add(name), env[name]) }));
-  expect(settings.map(({ name }) => name).toSorted()).toEqual(
-    [...asked].filter((name) => !FOR_TESTS.includes(name)).toSorted(),
-  );
+  expect(settings.map(({ name }) => name).toSorted()).toEqual([...asked].toSorted());
   for (const { name, value } of settings)
     if (value.startsWith('`'))
       expect(readConfig({ ...WITH_OTHERS, [name]: value.slice(1, -1) }), name).toEqual(readConfig(WITH_OTHERS));

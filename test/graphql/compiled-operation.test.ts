@@ -13,7 +13,8 @@ import {
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { CheckedDocuments } from '../../src/graphql/operation/checked-documents.ts';
-import { comparing, compileOperation, type Execute } from '../../src/graphql/operation/compiled-operation.ts';
+import { compileOperation, type Execute } from '../../src/graphql/operation/compiled-operation.ts';
+import { comparing } from '../support/comparing.ts';
 
 const SDL = `
   type Query { devices(first: Int = 2): [Device!]! one(id: ID): Device lost: Device broken: Device! numbers: [Float!]! }
@@ -224,7 +225,7 @@ describe('the comparison of both ways', () => {
     return { schema, document };
   };
   const compared = (args: { schema: GraphQLSchema; document: typeof document }) =>
-    comparing(compile(args.schema, document))(args);
+    comparing(compile(args.schema, document), execute)(args);
 
   test('is no error when the data changes meanwhile, once or again and again', async () => {
     for (const answers of [[1], [1, 2], [1, 1, 2], [1, 2, 3, 4, 5]]) {
@@ -235,7 +236,7 @@ describe('the comparison of both ways', () => {
   });
 
   test('tells an answer that graphql-js gives neither before nor after', async () => {
-    const wrong = comparing(() => ({ data: { numbers: [7] } }));
+    const wrong = comparing(() => ({ data: { numbers: [7] } }), execute);
     await expect(wrong(answering(1))).rejects.toThrow('Compiled, the answer is');
     await expect(wrong(answering(1, 2))).rejects.toThrow('Compiled, the answer is');
   });

@@ -1,5 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import type { WatchExecution } from '../../src/graphql/operation/compiled-operation.ts';
+import { comparing } from './comparing.ts';
 
 /**
  * A process in which servers of the tests run one after another, each started and stopped as `main.ts` does it: what one
@@ -24,6 +26,10 @@ server.listen(process.argv[2]);
 process.on('disconnect', () => process.exit(0));
 let isTaken = false;
 
+/** A mutation does not run twice. */
+const compared: WatchExecution = (compiled, reference, { operation }) =>
+  String(operation) === 'mutation' ? compiled : comparing(compiled, reference);
+
 /** One client at a time, which starts one server at a time; it goes without stopping it: so does this process. */
 function serve(socket: Socket): void {
   if (isTaken) {
@@ -44,7 +50,7 @@ function serve(socket: Socket): void {
           import(new URL('app.js', dist).href),
           import(new URL('config.js', dist).href),
         ]);
-        app = (await startApp(readConfig(start))) as App;
+        app = (await startApp(readConfig(start), start['COMPARED'] === undefined ? undefined : compared)) as App;
         answer({ url: app.url });
       } else {
         await app?.stop();

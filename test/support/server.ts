@@ -140,11 +140,11 @@ export async function startServer(options: {
   const given = typeof options.database !== 'string';
   const database = typeof options.database === 'string' ? await createDatabase(options.database) : options.database;
   // `vitest.config.ts` says which tests run every query twice; what is compared does not depend on the database.
-  const compared = database.url.startsWith('sqlite:') ? process.env['GRAPHQL_COMPILE'] : undefined;
+  const compared = database.url.startsWith('sqlite:') ? process.env['COMPARED'] : undefined;
   const env: Record<string, string> = {
     DATABASE_URL: database.url,
     WRITE_RATE_PER_FIELD: '0',
-    ...(compared === undefined ? {} : { GRAPHQL_COMPILE: compared }),
+    ...(compared === undefined ? {} : { COMPARED: compared }),
     ...options.env,
   };
   const isAlone = [options.alone, options.ownGroup, options.slowPasswords, options.watched].includes(true);

@@ -1,5 +1,4 @@
 import {
-  execute,
   type ExecutionArgs,
   type ExecutionResult,
   type FragmentDefinitionNode,
@@ -8,15 +7,14 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { GraphqlContext } from '../context/graphql-context.ts';
 import { deciders, type PlannedField, plannedFields, planOperation, type PlanSource } from './operation-plan.ts';
 import { executePlanned } from './planned-execution.ts';
 
 /** Runs an operation: the event of a subscription as `rootValue`, null for the others. */
 export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
-/** How often what is asked for may change while two ways to answer are compared. */
-const MOST_CHANGES = 5;
+/** Takes the place of a compiled operation, in tests; beside it, what graphql-js would run. */
+export type WatchExecution = (compiled: Execute, reference: Execute, operation: OperationDefinitionNode) => Execute;
 
 /** Fields that the plans of a document may still have; a plan that does not fit is made each time. */
 export interface PlanRoom {
@@ -68,37 +66,4 @@ export function compileOperation(
     }
     return executePlanned({ ...facts, fields, rootValue, contextValue, variables });
   };
-}
-
-/** What the first run used up of the operation's points is not counted twice. */
-function anew(args: ExecutionArgs): ExecutionArgs {
-  const { contextValue } = args;
-  return contextValue instanceof GraphqlContext ? { ...args, contextValue: contextValue.again() } : args;
-}
-
-/** For tests: runs a query both ways, and throws where the answers differ in anything that a client could see. */
-export function comparing(compiled: Execute): Execute {
-  return async (args) => {
-    let expected = await execute(anew(args));
-    for (let changes = 0; ; changes += 1) {
-      const actual = await compiled(changes === 0 ? args : anew(args));
-      if (visible(actual) === visible(expected)) return actual;
-      // Others write meanwhile: only what is the same before and after must be the same in between.
-      const later = await execute(anew(args));
-      if (visible(actual) === visible(later)) return actual;
-      if (visible(later) === visible(expected) || changes === MOST_CHANGES)
-        throw new Error(`Compiled, the answer is ${visible(actual)}, with graphql-js ${visible(later)}.`);
-      expected = later;
-    }
-  };
-}
-
-type Cause = Error & { code?: string };
-
-/** Errors in the order of their places: the one in which they happen is free. */
-function visible({ data, errors }: ExecutionResult): string {
-  const seen = errors?.map(({ path, locations, message, originalError }) =>
-    JSON.stringify([path, locations, message, (originalError as Cause | undefined)?.code]),
-  );
-  return JSON.stringify({ data, errors: seen?.toSorted() });
 }

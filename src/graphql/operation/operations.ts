@@ -1,5 +1,6 @@
 import {
   createSourceEventStream,
+  execute,
   type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
@@ -21,7 +22,7 @@ import { LoadedMemory } from '../context/loaded-memory.ts';
 import { toldErrors } from '../context/answer-limits.ts';
 import { databaseFailure } from './database-failure.ts';
 import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
-import { comparing, compileOperation, type Execute } from './compiled-operation.ts';
+import { compileOperation, type Execute, type WatchExecution } from './compiled-operation.ts';
 import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
 import type { Promised } from '../context/promised.ts';
 import { QueryCoalescing, type Executed } from './query-coalescing.ts';
@@ -109,7 +110,7 @@ export class Operations {
   readonly documents: CheckedDocuments;
   readonly shares: FairScheduler;
   readonly held: HeldRequests;
-  readonly #compares: boolean;
+  readonly #watch: WatchExecution | undefined;
   readonly #crowd: EventMetering;
   #cheapEvents = 0;
   readonly #answers = new EventResponseCache();
@@ -119,13 +120,12 @@ export class Operations {
   /** What is long is not written in one turn of the event loop. */
   readonly #large = new LargeAnswers();
 
-  /** `compares`: for tests, runs each query as graphql-js runs it, too, and fails where the answers differ. */
-  constructor(schema: GraphQLSchema, shares: FairScheduler, compares = false) {
+  constructor(schema: GraphQLSchema, shares: FairScheduler, watch?: WatchExecution) {
     this.schema = schema;
     this.shares = shares;
     this.held = new HeldRequests(shares);
     this.documents = new CheckedDocuments(schema);
-    this.#compares = compares;
+    this.#watch = watch;
     this.#crowd = new EventMetering((party, ms) => shares.spend(party, ms), EVENT_MS);
   }
 
@@ -222,9 +222,7 @@ export class Operations {
     const before = checked.compiled.get(name);
     if (before !== undefined) return before;
     const compiled = compileOperation(this.schema, checked, operation);
-    // A mutation does not run twice.
-    const isCompared = this.#compares && operation.operation !== OperationTypeNode.MUTATION;
-    const run = isCompared ? comparing(compiled) : compiled;
+    const run = this.#watch?.(compiled, execute, operation) ?? compiled;
     checked.compiled.set(name, run);
     return run;
   }

@@ -4,6 +4,7 @@ import type { Access } from '../../domain/access/access.ts';
 import type { Cluster } from '../../domain/ports/cluster.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { Authenticator } from '../../domain/accounts/authenticator.ts';
+import type { WatchExecution } from '../operation/compiled-operation.ts';
 import { Operations } from '../operation/operations.ts';
 import { GraphqlContext, type LiveSources, type NoAccess } from '../context/graphql-context.ts';
 import type { Promised } from '../context/promised.ts';
@@ -41,8 +42,7 @@ interface GraphqlDoorDeps {
   /** The largest WebSocket message in bytes, as for bodies. */
   maxMessageBytes: number;
   bodies: BodyMemory;
-  /** For tests: each query runs as graphql-js runs it, too. */
-  compares: boolean;
+  watchExecution?: WatchExecution | undefined;
   shares: FairScheduler;
   now: () => number;
   log: GraphqlLog;
@@ -69,7 +69,7 @@ const TAKES_TURNS = /^\/(?:graphql|v1\/(?:export|import|devices\/[^/]+\/(?:histo
 
 /** The GraphQL door (CONTRACT 7): one schema, over HTTP and WebSocket, with the same access, limits and errors. */
 export async function createGraphqlTransport(deps: GraphqlDoorDeps): Promise<GraphqlTransport> {
-  const operations = new Operations(createSchema(deps.resolvers), deps.shares, deps.compares);
+  const operations = new Operations(createSchema(deps.resolvers), deps.shares, deps.watchExecution);
   const { authenticator, anonymous, secretOf, isEmptyAuthorization, sessionSecretOf, sources, live, log } = deps;
   const present = (access: Access): Promised<Access | null> => authenticator.present(access);
   const contextOf = (access: Access | NoAccess, address: string): GraphqlContext =>
