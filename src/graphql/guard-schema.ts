@@ -51,8 +51,8 @@ function placeReader(type: string, { on }: FieldRight): (parent: unknown) => Pro
   if (type === 'Device') return (parent) => placeOfDevice(parent as Device);
   if (type === 'Product') return (parent) => placeOfProduct(parent as Product);
   if (on !== 'parent') throw new Error(`The row of ${type} needs a place, and it has none.`);
-  // Whatever else there is belongs to something that was guarded on the way to it, in one workspace for any token that
-  // has less than READ there.
+  // Any other field belongs to something that was guarded on the way to it, in one workspace for any token that has
+  // less than READ there.
   return () => null;
 }
 

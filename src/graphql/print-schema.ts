@@ -4,7 +4,7 @@ import { createSchema } from './schema.ts';
 
 const HEADER = '# Written by `npm run schema`. Do not edit: change src/graphql and run it again.\n\n';
 
-/** The schema as the file `schema.graphql` has it. */
+/** The text of `schema.graphql`. */
 export function schemaText(): string {
   return `${HEADER}${printSchema(lexicographicSortSchema(createSchema(null)))}\n`;
 }

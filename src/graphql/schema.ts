@@ -40,24 +40,24 @@ export function createSchema(deps: ResolverDeps | null): GraphQLSchema {
 }
 
 /**
- * The mutations of one operation run one after the other, with the work of others between them: each starts with nothing
- * remembered and with the rights of then, and has its entry in the audit log when it succeeds.
+ * Runs the mutations of one operation one after the other, with the work of others between them: each starts with
+ * nothing remembered and with the rights of then, and has its entry in the audit log when it succeeds.
  */
 function wrapMutations(schema: GraphQLSchema, auditLog: AuditLog | null): void {
-  /** Operations of which a mutation has begun. */
+  /** Contexts of operations of which a mutation has begun. */
   const begun = new WeakSet<GraphqlContext>();
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const { name, resolve } = field;
     field.resolve = async (parent, args, context, info): Promise<unknown> => {
       const work = (): unknown => resolve?.(parent, args, context, info);
       if (!(context instanceof GraphqlContext) || auditLog === null) return work();
-      // On SQLite none waits for anything, and fifty held everybody up for a second.
+      // On SQLite none waits for anything: without this, fifty would run in one turn.
       if (begun.has(context)) {
         await yieldToEventLoop();
         await context.nextTurn?.();
       } else begun.add(context);
       context.forget();
-      // Those before it may have taken long, or the right itself.
+      // Earlier ones may have taken long, or the right itself.
       await context.renew();
       return auditLog.run(name, args, context.isAnonymous ? null : context.access, work);
     };

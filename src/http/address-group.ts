@@ -1,4 +1,4 @@
-/** Whom an address stands for: an IPv4 address itself, of IPv6 the /64 that one customer is given. Takes any text. */
+/** The group that an address counts in: an IPv4 address itself, of IPv6 the /64 of one customer. Takes any text. */
 export function addressGroup(address: string | undefined): string {
   if (address === undefined) return '';
   const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

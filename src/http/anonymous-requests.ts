@@ -14,8 +14,8 @@ interface AnonymousRequestsOptions {
 }
 
 /**
- * What costs the server something and is asked without a valid token (looking up an unknown token or webhook, GraphQL
- * without a token): so many a minute for one address, then RATE_LIMITED. Known tokens never come here.
+ * Bounds requests per minute and address that cost something and have no valid token (looking up an unknown token or
+ * webhook, GraphQL without a token), then throws RATE_LIMITED. Known tokens never come here.
  */
 export class AnonymousRequests {
   readonly #options: AnonymousRequestsOptions;
@@ -33,7 +33,7 @@ export class AnonymousRequests {
     const at = now();
     let left = this.#left.get(address);
     if (left === undefined) this.#left.set(address, (left = { tokens: perMinute, at }));
-    // A clock that was set back gives nothing.
+    // A clock that was set back adds nothing.
     left.tokens = Math.min(perMinute, left.tokens + (Math.max(0, at - left.at) * perMinute) / MINUTE_MS);
     left.at = at;
     if (left.tokens < 1)
@@ -44,8 +44,8 @@ export class AnonymousRequests {
   }
 
   /**
-   * What `lookUp` gives of a request, which counts when that is null, or it fails: but for a database that does not answer,
-   * which says nothing of who asks. Throws RATE_LIMITED.
+   * Runs `lookUp` for a request, which counts when the result is null, or it fails: but for a database that does not
+   * answer, which says nothing of the sender. Throws RATE_LIMITED.
    */
   async during<T>(request: IncomingMessage, lookUp: () => Promise<T>): Promise<T> {
     this.begin(request);
@@ -66,7 +66,7 @@ export class AnonymousRequests {
     if (left !== undefined) left.tokens += 1;
   }
 
-  /** Whom the request comes from. */
+  /** The address that the request comes from. */
   addressOf(request: IncomingMessage): string {
     return clientAddress(request, this.#options.trustedProxies);
   }

@@ -24,17 +24,14 @@ export function secretOf(authorization: string | undefined): string | null {
   return colon < 0 || colon + 1 === userAndPassword.length ? null : userAndPassword.slice(colon + 1);
 }
 
-/** Whether the header names a scheme, or not even that, and no token behind it. */
+/** Whether the header is empty or names only a scheme, without a token. */
 export function isEmptyAuthorization(authorization: string): boolean {
   return /^(?:token|bearer|basic)?$/i.test(authorization.trim());
 }
 
 const LAST = Symbol('last authorization');
 
-/**
- * The hash of the secret of a request's `Authorization`; null: none. What one connection sends again and again is read
- * and hashed once.
- */
+/** The hash of the secret in `Authorization`; null: none. A header that a connection repeats is hashed once. */
 export function secretHashOf({ headers: { authorization }, socket }: IncomingMessage): string | null {
   if (authorization === undefined) return null;
   const remembering = socket as typeof socket & { [LAST]?: { authorization: string; hashed: string | null } };
@@ -46,7 +43,7 @@ export function secretHashOf({ headers: { authorization }, socket }: IncomingMes
   return hashed;
 }
 
-/** Who knows tokens, and what those who have none may cost. */
+/** Looks up tokens, and bounds the requests without a valid one. */
 export interface AuthDeps {
   authenticator: Authenticator;
   anonymous: AnonymousRequests;
@@ -54,7 +51,7 @@ export interface AuthDeps {
   sessionSecretOf?: (request: IncomingMessage) => string | null;
 }
 
-/** Whose request this is. Throws UNAUTHENTICATED saying what is wrong with the header, RATE_LIMITED after many of those. */
+/** The access of the request. Throws UNAUTHENTICATED with the fault of the header, RATE_LIMITED after many of those. */
 export async function authenticate(
   request: IncomingMessage,
   { authenticator, anonymous, sessionSecretOf }: AuthDeps,
@@ -71,7 +68,7 @@ export async function authenticate(
     );
   const cached = authenticator.cached(secret);
   if (cached !== null) return cached;
-  // Looked up in the database: that is what a flood of unknown tokens costs.
+  // Looked up in the database: a flood of unknown tokens costs that.
   const stranger = anonymousAt(anonymous.addressOf(request));
   const access = await anonymous.during(request, () => runAs(stranger, () => authenticator.authenticate(secret)));
   if (access === null) throw unauthenticated();

@@ -4,11 +4,11 @@ import { BodyMemory } from './body-memory.ts';
 
 const MB = 1 << 20;
 
-/** A request as far as the memory knows it: somebody's. */
+/** A request as far as the memory knows it: its address. */
 const from = (address: string): IncomingMessage => ({ address }) as unknown as IncomingMessage;
 const memoryOf = (): BodyMemory => new BodyMemory((request) => (request as unknown as { address: string }).address);
 
-/** How many bodies of a megabyte the address gets in, each in full. */
+/** Holds bodies of a megabyte from the address, each in full, until one is refused. */
 function kept(memory: BodyMemory, address: string): IncomingMessage[] {
   const requests: IncomingMessage[] = [];
   for (;;) {

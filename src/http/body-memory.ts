@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
 
-/** All together: connections are many, memory is not. */
+/** Maximum bytes of all bodies together. */
 const MAX_BYTES = 128 << 20;
-/** What an address holds beyond one body is at most so many times what is free: three quarters, if it is alone. */
+/** Maximum ratio of an address's bytes beyond one body to the free ones: three quarters, if it is alone. */
 const TIMES_FREE = 3;
 
 interface Held {
@@ -17,14 +17,14 @@ interface Address {
   readonly name: string;
   bytes: number;
   bodies: number;
-  /** Those that are still coming in, oldest first. */
+  /** Bodies that are still coming in, oldest first. */
   readonly coming: Map<IncomingMessage, Held>;
 }
 
 /**
- * What senders may keep in memory, all together, from the first piece of a body until the answer; of a WebSocket, named
- * by its first request, the beginnings of messages. When there is too much, the address that takes most gives way, with
- * what has been coming in for longest: who means well is done in a moment.
+ * Bounds the memory of all senders together, from the first piece of a body until the answer; of a WebSocket, named by
+ * its first request, the beginnings of messages. When there is too much, the address that takes most gives way, with
+ * the body that has been coming in for longest: an honest one is done in a moment.
  */
 export class BodyMemory {
   readonly #addressOf: (request: IncomingMessage) => string;
@@ -32,34 +32,34 @@ export class BodyMemory {
   readonly #addresses = new Map<string, Address>();
   #bytes = 0;
 
-  /** `addressOf`: whom a request comes from. */
+  /** `addressOf`: the address that a request comes from. */
   constructor(addressOf: (request: IncomingMessage) => string) {
     this.#addressOf = addressOf;
   }
 
-  /** All that is kept. */
+  /** Bytes that are held. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whom a request comes from. */
+  /** The address that a request comes from. */
   addressOf(request: IncomingMessage): string {
     return this.#addressOf(request);
   }
 
-  /** What has come of somebody's body so far; `giveUp` lets go of it. */
+  /** Notes the bytes of a body until now; `giveUp` lets go of it. */
   hold(request: IncomingMessage, bytes: number, giveUp: (error: AppError) => void): void {
     this.#put(request, bytes, giveUp);
   }
 
-  /** It has come in full, and takes so much. Throws OVERLOADED. */
+  /** Notes a body that has come in full, and its bytes. Throws OVERLOADED. */
   keep(request: IncomingMessage, bytes: number): void {
     if (this.#put(request, bytes, null)) return;
     this.release(request);
     throw tooMuch();
   }
 
-  /** It is done with, if there was any. */
+  /** Frees a body, if there is one. */
   release(request: IncomingMessage): void {
     if (this.#bytes === 0) return;
     const held = this.#held.get(request);
@@ -99,7 +99,7 @@ export class BodyMemory {
     this.#bytes += more;
   }
 
-  /** Until the address holds no more than its share. */
+  /** Lets bodies go until the address holds no more than its share; false: none can. */
   #makeRoom(address: Address): boolean {
     while (this.#isOver(address)) {
       const next = this.#largest(address).coming.entries().next();
@@ -116,7 +116,7 @@ export class BodyMemory {
     return free < 0 || (bodies > 1 && bytes > TIMES_FREE * free);
   }
 
-  /** Of those that can give way and hold not less than this one; else this one. */
+  /** The address that holds most, of those that can give way and hold not less than this one; else this one. */
   #largest(address: Address): Address {
     let largest = address;
     for (const other of this.#addresses.values())

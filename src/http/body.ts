@@ -18,35 +18,35 @@ const DECODERS = new Map<string, Decode>([
   ['br', promisify(brotliDecompress)],
 ]);
 
-/** How much of a refused body is still read and thrown away, so that the sender gets to see the answer. */
+/** Maximum bytes read and dropped of a refused body, as a multiple of the limit: the sender gets to see the answer. */
 const DRAIN_FACTOR = 256;
 /** A body up to this size is not counted: a connection takes as much anyway. */
 const SMALL_BYTES = 16_384;
-/** A body may come in so many pieces, and in more if they have so many bytes each: every one costs microseconds. */
+/** Maximum pieces per body, and more if each has enough bytes: every piece costs microseconds. */
 const [MOST_PIECES, BYTES_A_PIECE] = [8_192, 64];
-/** Bodies that are unpacked at the same time, of one token one: each takes a thread, and most machines have few processors. */
+/** Maximum bodies unpacked at the same time, of one token one: each takes a thread. */
 const MAX_UNPACKING = 3;
 
-/** How large a body may be, in bytes, for how long it may stop coming, and what all of them may take. */
+/** Bounds of a body: its bytes, the pause in which nothing comes, and the memory of all together. */
 export interface BodyBounds {
   maxBytes: number;
   idleMs: number;
   memory: BodyMemory;
 }
 
-/** The sender went away: there is nobody to answer. */
+/** The sender went away: no answer is read. */
 export class SenderGone extends Error {}
 
-/** Whether there is nobody to answer any more, and nobody who lets go of what is kept for the request from now on. */
+/** Whether the sender is gone, so that nothing kept for the request would be freed from now on. */
 export function isSenderGone({ socket }: IncomingMessage): boolean {
   return socket.destroyed;
 }
 
 /**
  * The raw body within its bounds (also after unpacking gzip, deflate or br). Throws BODY_TOO_LARGE naming the limit,
- * and what is left of such a body is read and dropped; REQUEST_TIMEOUT when it stops coming; OVERLOADED when all bodies
- * together are too much. It counts until `bounds.memory` is told to release the request. A heavy one waits for its turn,
- * and a packed one to be unpacked, which tenants do by turns; without `caller` by address.
+ * and drops the rest of such a body; REQUEST_TIMEOUT when it stops coming; OVERLOADED when all bodies together are too
+ * much. It counts until `bounds.memory` is told to release the request. A heavy one waits for its turn, and a packed
+ * one to be unpacked, by tenants in turn; without `caller` by address.
  */
 export async function readBody(request: IncomingMessage, bounds: BodyBounds, caller?: Caller): Promise<Buffer> {
   const body = await readWhole(request, bounds, caller);
@@ -80,7 +80,7 @@ function keep(request: IncomingMessage, body: Buffer, memory: BodyMemory): void 
   memory.keep(request, body.length);
 }
 
-/** A kilobyte may become a megabyte: a few at a time. */
+/** Unpacks a few at a time: a kilobyte may become a megabyte. */
 const unpacking = new FairSemaphore(MAX_UNPACKING);
 
 /** Among packed bodies each address has turns of its own. */
@@ -112,7 +112,7 @@ function collect(request: IncomingMessage, { maxBytes, idleMs, memory }: BodyBou
       reject(error);
     };
     const idle = (): void => {
-      // What comes behind the answer would be kept and counted for ever.
+      // Bytes behind the answer would be kept and counted for ever.
       giveUp(nothingCame(idleMs));
       setTimeout(() => request.destroy(), 1_000).unref(); // after the answer
     };
@@ -146,7 +146,7 @@ function collect(request: IncomingMessage, { maxBytes, idleMs, memory }: BodyBou
   });
 }
 
-/** In one piece from the second on: a list of a million pieces of a byte takes a hundred times their size. */
+/** Joins in place from the second piece on: a list of tiny pieces takes a hundred times their size. */
 function appended(body: Buffer, size: number, chunk: Buffer, maxBytes: number): Buffer {
   const before = size - chunk.length;
   const whole = body.length >= size ? body : Buffer.allocUnsafe(Math.min(maxBytes, Math.max(2 * size, SMALL_BYTES)));
@@ -155,7 +155,7 @@ function appended(body: Buffer, size: number, chunk: Buffer, maxBytes: number): 
   return whole;
 }
 
-/** Reads on and drops what comes, up to a bound. After the answer has ended it is too late: Node drops without one. */
+/** Reads on and drops the rest, up to a bound. Too late after the answer has ended: Node drops without a bound. */
 export function drain(request: IncomingMessage, limit: number): void {
   let [dropped, pieces] = [0, 0];
   const most = Math.max(limit * DRAIN_FACTOR, 1 << 20);
@@ -190,13 +190,13 @@ function tooLarge(limit: number): AppError {
   });
 }
 
-/** Of charsets that are not UTF-8 but may look like it: UTF-16 and ISO-2022. */
+/** Bytes of charsets that are not UTF-8 but may look like it: UTF-16 and ISO-2022. */
 const OF_OTHERS = [0x00, 0x1b];
 
 /**
- * Body bytes as text: UTF-8 if they are that, whatever is declared, as many senders declare what they do not send; else
- * in the charset that the content type declares. A byte order mark of UTF-8 or UTF-16 is obeyed and dropped. What is no
- * character becomes half of a surrogate pair, so that no value with it is stored.
+ * Body bytes as text: valid UTF-8 as such, whatever is declared, as many senders declare another charset than they
+ * send; else in the charset that the content type declares. A byte order mark of UTF-8 or UTF-16 is obeyed and dropped.
+ * A sequence that is no character becomes half of a surrogate pair, so that no value with it is stored.
  */
 export function bodyText(body: Buffer, contentType: string | undefined): string {
   const [a, b, c] = body;

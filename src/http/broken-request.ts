@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** What Node's parser says of bytes that it could not read as a request. */
+/** Error of Node's parser for bytes that are no request. */
 export interface ParserError {
   code?: string;
-  /** Of the parser, in fixed words. */
+  /** The parser's reason, in fixed words. */
   reason?: string;
 }
 
@@ -13,7 +13,7 @@ export const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 /** A CONNECT, which Node hands over as no request. */
 export const TUNNEL: ParserError = { code: 'TUNNEL' };
 
-/** Those that are not simply 400, with the words for them. */
+/** Codes that are not simply 400, with their words. */
 const KNOWN = new Map([
   ['HPE_HEADER_OVERFLOW', { status: 431, detail: 'The headers are too long.' }],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', { status: 413, detail: 'The extensions of the chunks are too long.' }],
@@ -28,7 +28,7 @@ const KNOWN = new Map([
   [TIMED_OUT, { status: 408, detail: 'The request did not come to its end in time.' }],
 ]);
 
-/** Tells the sender of what is no request what is wrong, where Node's own answer has no words, and ends the connection. */
+/** Tells the sender what is wrong with bytes that are no request, and ends the connection. */
 export function answerBroken(socket: Duplex, { code = '', reason }: ParserError): void {
   const { status, detail } = KNOWN.get(code) ?? {
     status: 400,

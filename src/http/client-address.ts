@@ -3,14 +3,15 @@ import { isIP } from 'node:net';
 import { addressGroup } from './address-group.ts';
 
 /**
- * Whom a request comes from: an IPv4 address, an IPv6 network, as the nearest trusted proxy saw it. `trustedProxies`
- * (TRUSTED_PROXIES): so many stand in front, and each adds the address it sees to X-Forwarded-For.
+ * The address that a request comes from: an IPv4 address, an IPv6 network, as the nearest trusted proxy saw it.
+ * `trustedProxies` (TRUSTED_PROXIES): number of proxies in front, each of which adds the address it sees to
+ * X-Forwarded-For.
  */
 export function clientAddress({ socket, headers }: IncomingMessage, trustedProxies: number): string {
   if (trustedProxies === 0) return addressGroup(socket.remoteAddress);
   const forwarded = headers['x-forwarded-for'];
   const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',');
-  // What stands further left was written by the client; with fewer proxies than that, this one was too.
+  // The client wrote everything further left; with fewer proxies than that, this one too.
   const hop = withoutPort(hops.at(-trustedProxies)?.trim() ?? '');
   return addressGroup(isIP(hop) === 0 ? socket.remoteAddress : hop);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { clientAddress } from './client-address.ts';
 
-/** A proxy may hold so many times as much as one of those for whom it does: it keeps some for nobody, and has many. */
+/** Connections that a proxy may hold per one of its client's: it keeps some for nobody, and has many. */
 const OF_A_PROXY = 10;
 
 interface ClientConnectionsOptions {
@@ -11,8 +11,8 @@ interface ClientConnectionsOptions {
 }
 
 /**
- * Who holds connections. Behind proxies one is its client's as long as a request of it has no answer, or a WebSocket is
- * open on it: were the proxy one client, whoever opened so many WebSockets through it would shut out all others.
+ * Counts connections per client. Behind proxies a connection is its client's as long as a request of it has no answer,
+ * or a WebSocket is open on it: were the proxy one client, a single sender could shut out all others behind it.
  */
 export class ClientConnections {
   readonly #options: ClientConnectionsOptions;
@@ -23,13 +23,13 @@ export class ClientConnections {
     this.#options = options;
   }
 
-  /** How many whoever connects may have open; 0: any number. */
+  /** Maximum connections per peer; 0: any number. */
   get mostOfPeer(): number {
     const { most, trustedProxies } = this.#options;
     return trustedProxies > 0 ? most * OF_A_PROXY : most;
   }
 
-  /** Its connection is busy with it from now on, until `end`; false: its client holds as many as it may. */
+  /** Counts the request's connection as busy, until `end`; false: its client holds as many as it may. */
   begin(request: IncomingMessage): boolean {
     const { most, trustedProxies } = this.#options;
     if (most === 0 || trustedProxies === 0) return true;
@@ -41,7 +41,7 @@ export class ClientConnections {
     return true;
   }
 
-  /** It has its answer, or its sender is gone; one that never began changes nothing. */
+  /** Ends the count of a request that was answered, or whose sender is gone; one that never began changes nothing. */
   end(request: IncomingMessage): void {
     const address = this.#addresses.get(request);
     if (address === undefined) return;

@@ -4,10 +4,10 @@ import { drain } from './body.ts';
 
 /** Maximum requests per connection behind the one that is being answered; one that sends more at once is cut off. */
 const MAX_WAITING = 4;
-/** What is left of a body when its answer has ended is read on up to a multiple of this, then cut. */
+/** Bytes of a body that are read on after its answer, as a factor of `drain`; then it is cut. */
 const REST_BYTES = 1 << 20;
 
-/** Who has closed its side (`nc -N`) gets what is answered so soon; of most that do, nobody reads any more. */
+/** Milliseconds in which a sender that has closed its side (`nc -N`) is still answered: most read no more. */
 const HALF_OPEN_MS = 1_000;
 
 /** A request and its answer. */
@@ -25,8 +25,7 @@ interface ConnectionsDeps {
 
 /**
  * A server's connections and what each is busy with; the requests of one wait for each other. One object and one
- * listener for a connection, none for a request: a set of open requests, or listeners made anew for each, cost a quarter
- * of the requests/s (what such objects hold is promoted and collected dearly).
+ * listener per connection, none per request: objects that live as long as a request are promoted and collected dearly.
  */
 export class Connections {
   readonly #connections = new Map<Socket, Connection>();
@@ -45,21 +44,21 @@ export class Connections {
     const receive: RequestListener = (request, response) =>
       this.#connections.get(request.socket)?.receive({ request, response });
     server.on('request', receive);
-    // Whatever else than 100-continue a head expects is ignored: Node's own 417 waits for nobody, and nobody counts it.
+    // Any expectation of a head but 100-continue is ignored: Node's own 417 would come out of turn, and uncounted.
     server.on('checkExpectation', receive);
   }
 
-  /** How many connections are open. */
+  /** Number of open connections. */
   get size(): number {
     return this.#connections.size;
   }
 
-  /** Those that are open. */
+  /** The open connections. */
   sockets(): Iterable<Socket> {
     return this.#connections.keys();
   }
 
-  /** How many requests have not been answered yet. */
+  /** Number of requests that have not been answered yet. */
   get unanswered(): number {
     let count = 0;
     for (const connection of this.#connections.values()) count += connection.unanswered;
@@ -72,14 +71,14 @@ export class Connections {
   }
 
   /**
-   * What comes behind its requests cannot be read: answers those that came whole, then ends the connection. One that came
-   * half is not answered; false: nothing was said to it yet, so the caller may.
+   * Ends a connection whose further bytes cannot be read, behind the answers to the requests that came whole. One that
+   * came half is not answered; false: nothing was said to it yet, so the caller may.
    */
   endBehindAnswers(socket: Socket): boolean {
     return this.#connections.get(socket)?.endBehindAnswers(socket) ?? false;
   }
 
-  /** The requests that are being answered, one at most for each connection. */
+  /** The requests that are being answered, maximum one per connection. */
   *exchanges(): Generator<Exchange> {
     for (const { current } of this.#connections.values()) if (current !== null) yield current;
   }
@@ -117,13 +116,13 @@ class Connection {
   receive(exchange: Exchange): void {
     if (this.#isClosed) return;
     if (this.unanswered === 0) return this.#begin(exchange);
-    // Node drops what comes in one piece with an upgrade that is ignored: nobody is to wait for an answer to that.
+    // Node drops bytes that come in one piece with an ignored upgrade: they must not be waited for.
     if (exchange.request.headers.upgrade !== undefined) exchange.response.shouldKeepAlive = false;
     if (this.#waiting.push(exchange) > MAX_WAITING) this.cut();
   }
 
   endBehindAnswers(socket: Socket): boolean {
-    // What goes on coming is told of again and again.
+    // Node reports every further piece.
     if (this.#endsBehindAnswers) return true;
     const last = this.#waiting.at(-1) ?? this.#current;
     if (last === null) return false;
@@ -138,13 +137,13 @@ class Connection {
     return true;
   }
 
-  /** Who has gone is not answered any more. */
+  /** Drops what waits: a closed connection is not answered any more. */
   closed(): void {
     this.#isClosed = true;
     this.#waiting = [];
   }
 
-  /** Node ends the connection behind its last answer. */
+  /** Cuts a half-closed connection without an answer; else Node ends it behind its last answer. */
   halfClosed(): void {
     setTimeout(() => {
       if (this.#current?.response.headersSent !== true) this.cut();
@@ -171,7 +170,7 @@ class Connection {
     this.#deps.listener(request, response);
   }
 
-  /** The next request stands behind what is left of its body. */
+  /** Drops the rest of the body: the next request comes behind it. */
   readonly #answered = (): void => {
     const { request } = this.#current!;
     if (!request.complete) drain(request, REST_BYTES);
@@ -181,7 +180,7 @@ class Connection {
     const exchange = this.#current!;
     this.#current = null;
     this.#deps.ended(exchange, (performance.now() - this.#from) / 1000);
-    // Not at once: all of them would be in one turn of the event loop.
+    // In a later turn: all of them would be in one turn of the event loop.
     if (this.#waiting.length > 0) setImmediate(() => this.next());
   };
 }

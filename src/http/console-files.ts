@@ -9,7 +9,7 @@ const FOLDERS = ['../console', '../dist/console'].map((path) => join(PROGRAM_FOL
 const ROOT = '/console/';
 const ASSETS = 'assets/';
 
-// Maps, no objects: what is looked up in them comes from a path (`/console/constructor`).
+// Maps, no objects: their keys come from a path (`/console/constructor`).
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['.html', 'text/html; charset=utf-8'],
   ['.js', 'text/javascript; charset=utf-8'],
@@ -25,7 +25,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 const POLICY =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** What is no screen of the console but a page of its own. */
+/** Files that are pages of their own, not screens of the console. */
 const PAGES: ReadonlyMap<string, string> = new Map([['graphql', 'graphql.html']]);
 /** GraphiQL writes style sheets into its page. */
 const POLICIES: ReadonlyMap<string, string> = new Map([
@@ -35,8 +35,8 @@ const POLICIES: ReadonlyMap<string, string> = new Map([
 /** The console's build (CONTRACT 9): files by their path from `/console/`, each perhaps packed as `.br` and `.gz`. */
 export class ConsoleFiles {
   /**
-   * All that the build wrote (4 MB), and nothing else can be asked for: no path of a request ever reaches the file system,
-   * and a server that has no file descriptor left still answers.
+   * All files of the build (4 MB), and no others: no path of a request ever reaches the file system, and a server that
+   * has no file descriptor left still answers.
    */
   readonly #contents: ReadonlyMap<string, Buffer>;
 
@@ -74,7 +74,7 @@ export class ConsoleFiles {
   }
 }
 
-/** `GET /` leads browsers to the console (CONTRACT 9); nobody else finds anything there. */
+/** `GET /` leads browsers to the console (CONTRACT 9); other clients find nothing there. */
 export const leadToConsole: Handler = (context) => {
   if (context.get('accept').includes('text/html')) context.redirect(ROOT);
 };

@@ -9,11 +9,11 @@ import { giveRequestId } from './request-id.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
 const LOOK_EVERY_MS = 20;
-/** How long a body may go on coming in once the server stops. */
+/** Milliseconds in which a body may go on coming in once the server stops. */
 const BODY_MS = 3_000;
-/** How long an answer that has begun may go on: its reader decides how fast it is. */
+/** Milliseconds in which an answer that has begun may go on: its reader decides how fast it is. */
 const ANSWER_MS = 3_000;
-/** How long after the last answer a quiet connection stays open: its next request may be on the way. */
+/** Milliseconds after the last answer in which a quiet connection stays open: its next request may be on the way. */
 const LATE_MS = 200;
 const HEALTH = /^\/(?:healthz|readyz)\/?(?:\?|$)/;
 
@@ -36,8 +36,8 @@ interface DrainingDeps {
 
 /**
  * A server's requests from the first to the last. `stop`, in order: serves on for the grace; answers what was accepted,
- * and whatever comes then with 503 and `Connection: close` (CONTRACT 3), never a cut; gives half-sent bodies, and answers
- * that are half read, three seconds; stops listening and closes what says nothing any more.
+ * and whatever comes then with 503 and `Connection: close` (CONTRACT 3), never a cut; gives half-sent bodies, and
+ * answers that are half read, three seconds; stops listening and closes quiet connections.
  */
 export class DrainingListener {
   readonly #server: Server;
@@ -78,7 +78,7 @@ export class DrainingListener {
     return this.#connections.isQuiet(socket);
   }
 
-  /** Answers what came whole on a connection, then ends it; false: what came half is all that it waits for. */
+  /** Answers what came whole on a connection, then ends it; false: only a half request waits there. */
   endBehindAnswers(socket: Socket): boolean {
     return this.#connections.endBehindAnswers(socket);
   }
@@ -111,17 +111,17 @@ export class DrainingListener {
     this.#unread.end();
   }
 
-  /** Those whose body has not come in full. */
+  /** Refuses requests whose body has not come in full. */
   #refuseIncomplete(): void {
     for (const { request, response } of this.#connections.exchanges()) {
       if (request.complete) continue;
       respondWithProblem(response, this.#stopping(), { stored: 0, rejected: [] });
-      // The rest of the body is nobody's any more.
+      // The rest of the body is read by nothing any more.
       response.once('finish', () => request.destroy());
     }
   }
 
-  /** Those whose answer was first seen `begun` too long ago; how many. */
+  /** Cuts answers that were first seen `begun` too long ago; returns their number. */
   #cutSlow(begun: Map<ServerResponse, number>): number {
     const now = performance.now();
     let cut = 0;

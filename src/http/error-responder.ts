@@ -30,12 +30,12 @@ const STATUS: Record<ErrorCode, number> = {
   UNAVAILABLE: 503,
 };
 
-/** What every answer carries: what is sent is what the Content-Type says, no browser is to guess; the request's id. */
+/** Headers of every answer: its Content-Type is exact, so no browser is to guess; the request's id. */
 export function commonHeaders(response: ServerResponse): { 'X-Content-Type-Options': string; 'X-Request-Id': string } {
   return { 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': requestIdOf(response) };
 }
 
-/** Whoever must wait longer asks once a day. */
+/** Maximum seconds in `Retry-After`. */
 const MAX_RETRY_AFTER = 86_400;
 
 /** When to come again: from a second to a day. */
@@ -44,7 +44,7 @@ export function retryAfter(seconds: number): { 'Retry-After': string } {
   return { 'Retry-After': String(whole) };
 }
 
-/** RFC 9457, with the stable `code` and whatever facts the error carries (CONTRACT 3). */
+/** RFC 9457, with the stable `code` and the details of the error (CONTRACT 3). */
 interface Problem {
   status: number;
   headers: Record<string, string>;
@@ -52,8 +52,8 @@ interface Problem {
 }
 
 /**
- * Turns any error into a problem; what is not an AppError is logged with an id and leaves without details. `response`:
- * the one that it is for, whose request's id is logged too.
+ * Turns any error into a problem; one that is not an AppError is logged with an id and leaves without details.
+ * `response`: the one that it is for, whose request's id is logged too.
  */
 export function toProblem(thrown: unknown, log: Logger, response?: ServerResponse): Problem {
   const error = asAppError(thrown);
@@ -101,7 +101,7 @@ export function respondWithProblem(
   respondWithJson(response, problem.status, body, problem.headers);
 }
 
-/** Answers what was thrown; nobody, when the sender has gone. */
+/** Answers with the error; not when the sender has gone. */
 export function respondToFailure(response: ServerResponse, error: unknown, log: Logger): void {
   if (!(error instanceof SenderGone)) respondWithProblem(response, toProblem(error, log, response));
 }

@@ -17,7 +17,7 @@ interface ExportRouteDeps {
 
 const PARAMETERS = ['fields', 'from', 'to', 'resolution', 'maxPoints', 'timeZone', 'layout', 'spreadsheet'];
 const CHOICE = ['product', 'tag', 'device', 'search', 'online', 'workspace'];
-/** A table is long and repeats itself: more effort than this costs more time than it saves bytes. */
+/** Compression level: a table is long and repeats itself, and more effort costs more time than it saves bytes. */
 const GZIP_LEVEL = 3;
 
 /** `GET /v1/devices/<device>/history.csv` and `.ndjson` (CONTRACT 8): one device's history, streamed. */
@@ -119,10 +119,10 @@ function timeOf(context: Koa.Context, name: string): number | null {
   return time;
 }
 
-/** Waits for the reader; what goes wrong behind the first byte can only be told by breaking off. */
+/** Sends at the reader's pace; an error behind the first byte can only break the answer off. */
 async function send(context: Koa.Context, { contentType, bytes }: Export, log: Logger): Promise<void> {
   const { res: response } = context;
-  // What cannot be answered at all says so by its status.
+  // An export that cannot begin says so by its status.
   const first = await bytes.next();
   let brokenBy: unknown = null;
   async function* all(): AsyncGenerator<Uint8Array> {
@@ -163,7 +163,7 @@ function isReaderGone(error: unknown): boolean {
   return (error as { code?: string }).code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
-/** A right that has ended, or a product that was deleted meanwhile, is no mistake of the server's. */
+/** Logs an export that broke off; a right that has ended, or a deleted product, is no mistake of the server's. */
 function noteBreak(error: unknown, log: Logger): void {
   const known = asAppError(error);
   if (known === null) log.error({ err: error }, 'an export broke off');

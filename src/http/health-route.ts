@@ -5,13 +5,13 @@ export const healthRoute: Handler = (context) => {
   context.body = { status: 'ok' };
 };
 
-/** What a check found: `degraded` serves, with less than usual. */
+/** Result of a check: `degraded` serves, with less than usual. */
 type CheckResult = 'ok' | 'degraded' | 'failed';
-/** Looks once; whatever rejects or takes too long has failed. */
+/** Looks once; a check that rejects or takes too long has failed. */
 type Check = () => CheckResult | Promise<CheckResult>;
 
 const CHECK_MS = 5_000;
-/** Probes that come closer together than this share what was found. */
+/** Milliseconds in which probes share one result. */
 const FRESH_MS = 500;
 
 /**

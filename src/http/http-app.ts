@@ -14,7 +14,7 @@ interface HttpAppDeps extends IngestRoutesDeps, PathDoorkeepers {
   handlers: Handlers;
 }
 
-/** Every route: those that take the load, then the Koa app, with one place where what goes wrong becomes a problem. */
+/** Every route: those that take the load, then the Koa app, with one place where errors become problems. */
 export function createHttpApp(deps: HttpAppDeps): RequestListener {
   const { log } = deps;
   const router = createRouter(deps.handlers, deps);
@@ -32,7 +32,7 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
     }
   });
   app.use((context, next) => {
-    // Secrets and what a tenant may see are in most answers, those to GET too; what may be kept says so itself.
+    // Most answers hold secrets or a tenant's data, those to GET too; one that may be kept says so itself.
     context.set({ ...commonHeaders(context.res), 'Cache-Control': 'no-store' });
     return next();
   });
@@ -48,7 +48,7 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
   return deps.turns.listener(serve);
 }
 
-/** `GET http://[::1` is no URL: Koa finds that out when somebody asks for the path. */
+/** Refuses a URL such as `http://[::1`: Koa would throw when it is asked for the path. */
 const refuseUnreadableUrl: Koa.Middleware = (context, next) => {
   try {
     void context.path;

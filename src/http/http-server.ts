@@ -8,7 +8,7 @@ import { keepsOwnTime } from './own-time.ts';
 const TOO_MANY =
   'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\nConnection: close\r\n' +
   'Content-Length: 45\r\n\r\nToo many connections from this address; wait.';
-/** Maximum late connections answered per turn of the event loop: Node tells of all in one piece, also of thousands. */
+/** Maximum late connections answered per turn of the event loop: Node reports thousands in one piece. */
 const LATE_AT_ONCE = 10;
 
 interface HttpServerOptions {
@@ -21,10 +21,11 @@ interface HttpServerOptions {
 
 /**
  * A server that no single client can fill: heads come in time, one address holds a bounded number of connections.
- * Upgrades to anything but WebSocket (Java's default client asks for h2c) are ignored and the request is answered. So are
- * those behind a request that has no answer yet: Node would hand the connection over at once, and that answer come into
- * the midst of frames, or never. What is no request is told so, but not in the place of an answer: behind a whole request
- * modems send a NUL or Ctrl-Z too many, and a 400 of Node's own would say of what is being stored that it is not.
+ * Upgrades to anything but WebSocket (Java's default client asks for h2c) are ignored and the request is answered. So
+ * are those behind a request that has no answer yet: Node would hand the connection over at once, and that answer come
+ * into the midst of frames, or never. Bytes that are no request are refused in words, but not in the place of an
+ * answer: behind a whole request modems send a NUL or Ctrl-Z too many, and Node's own 400 would deny a request that is
+ * being stored.
  */
 export function createHttpServer({ clients, isQuiet, endBehindAnswers }: HttpServerOptions): Server {
   const server = createServer({
@@ -56,7 +57,7 @@ export function createHttpServer({ clients, isQuiet, endBehindAnswers }: HttpSer
     if (error.code !== TIMED_OUT) end(socket, error);
     else if (!keepsOwnTime(socket) && late.push(() => end(socket, error)) === 1) setImmediate(endLate);
   });
-  // Node takes away what an answer before it waits with for its reader.
+  // Node would take away an answer that still waits for its reader.
   server.on('connect', (_, socket: Socket) => (isQuiet(socket) ? answerBroken(socket, TUNNEL) : socket.destroy()));
   if (clients.mostOfPeer > 0) boundConnections(server, clients.mostOfPeer);
   return server;
@@ -73,7 +74,7 @@ function boundConnections(server: Server, most: number): void {
       if (left > 0) held.set(address, left);
       else held.delete(address);
     });
-    // Said in words, but never waited for.
+    // Refused in words, but never waited for.
     if (count > most) socket.end(TOO_MANY, () => socket.destroy());
   });
 }

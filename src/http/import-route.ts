@@ -15,7 +15,7 @@ import type { TokenHandler } from './routes.ts';
 interface ImportRouteDeps {
   devices: DeviceFinder;
   importer: Importer;
-  /** For how long a file may stop coming, in milliseconds. */
+  /** Milliseconds in which nothing of a file may come. */
   idleMs: number;
 }
 
@@ -80,10 +80,11 @@ async function* textOf(
   { req: request, res: response }: Koa.Context,
   { encoding, idleMs, text }: { encoding: string; idleMs: number; text: FileText },
 ): AsyncGenerator<string> {
-  // While it waited for its turn.
+  // Closed while it waited for its turn.
   if (response.destroyed) throw new SenderGone();
   const stream = request.pipe(UNPACKERS.get(encoding)?.() ?? new PassThrough());
-  // Whoever waits for no answer has gone, also when the whole file is here; and who has only closed its side (connections.ts).
+  // A sender that waits for no answer has gone, also when the whole file is here; and so has one that has closed its
+  // side (connections.ts).
   const gone = (): unknown => stream.destroy(new SenderGone());
   const { socket } = request;
   socket.once('end', gone);
@@ -99,7 +100,7 @@ async function* textOf(
       throw new AppError('INVALID_BODY', `The body is not valid ${encoding}, as its Content-Encoding says.`);
     throw error;
   } finally {
-    // Before the answer: what is left of the body is dropped behind it.
+    // Before the answer: the rest of the body is dropped behind it.
     request.unpipe(stream);
   }
   yield text.end();

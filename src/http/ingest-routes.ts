@@ -6,10 +6,10 @@ import type { RecordRoute } from './record-route.ts';
 import { requireHost } from './require-host.ts';
 import type { BarePath } from './routes.ts';
 
-/** A route on the bare request: what goes wrong is thrown. */
+/** A route on the bare request: errors are thrown. */
 export type BareHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** A route in front of the app: what the URL names of it (null: it is another's), and what answers; that never throws. */
+/** A route in front of the app: `find` tells what the URL names (null: another route's); `answer` never throws. */
 interface BareRoute {
   find: (url: string) => string | null;
   answer: (request: IncomingMessage, response: ServerResponse, named: string) => Promise<void>;
@@ -25,9 +25,9 @@ export interface IngestRoutesDeps {
 const RECORD = /^\/v1\/devices\/([^/?]+)\/record\/?(?:\?|$)/;
 
 /**
- * The two routes that take the load, in front of the app (its context and listeners for each request are a fifth of what
- * the record route costs): they are found by what stands in the URL as it was sent (device names with broken
- * percent-encoding, whatever a proxy puts before a webhook). `others` answers everything else.
+ * The two routes that take the load, in front of the app, whose context and listeners cost too much per request. They
+ * are found in the URL as it was sent (device names with broken percent-encoding, prefixes that a proxy puts before a
+ * webhook). `others` answers everything else.
  */
 export function ingestRoutes({ record, webhook, log }: IngestRoutesDeps, others: RequestListener): RequestListener {
   const answerWebhook = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -57,17 +57,14 @@ export function ingestRoutes({ record, webhook, log }: IngestRoutesDeps, others:
   };
 }
 
-/**
- * The path and query of a request's target. Proxies may send the whole URL (RFC 9112, 3.2.2): what stands before the
- * path is not looked at, so it may be anything.
- */
+/** Path and query of a request's target. Proxies may send the whole URL (RFC 9112, 3.2.2), with any beginning. */
 function originForm(target: string): string {
   if (target.startsWith('/')) return target;
   const rest = target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** Whatever a proxy puts before it, and whatever the sender puts behind it: the id in the path is what counts; null: none. */
+/** The webhook id in the path, whatever a proxy puts before it and the sender behind it; null: none. */
 export function webhookIdOf(url: string): string | null {
   const at = url.indexOf(WEBHOOK_ROOT);
   const query = url.indexOf('?');

@@ -8,15 +8,14 @@ import { AppError } from '../errors.ts';
 import { authenticate, type AuthDeps } from './authenticate.ts';
 import { type BodyBounds, bodyText, readBody } from './body.ts';
 
-/** In bytes: who has no token signs in, which is short. */
+/** Maximum bytes of a body without a token: signing in is short. */
 const MAX_OF_STRANGERS = 65_536;
 
 /**
  * koa-body for the routes that are not on the hot paths: the body of a POST that says it is JSON, as the text
- * `context.request.body`; undefined for every other: the route says what it wanted. It gets the body once that has come
- * within our bounds: by itself it keeps every piece, and a megabyte in pieces of a byte takes a hundred. A body that may be
- * long is read of who has a valid token; of others 64 KiB. Throws what `readBody` throws, and INVALID_BODY for bytes that are no
- * text.
+ * `context.request.body`; undefined for every other: the route names what it wanted. It gets the body once that has
+ * come within our bounds: by itself it keeps every piece, however small. A body that may be long is read only with a
+ * valid token; others up to 64 KiB. Throws what `readBody` throws, and INVALID_BODY for bytes that are no text.
  */
 export function jsonBody(bounds: BodyBounds, doorkeepers: AuthDeps): Middleware {
   const read = koaBody({
@@ -29,7 +28,7 @@ export function jsonBody(bounds: BodyBounds, doorkeepers: AuthDeps): Middleware 
   });
   return async (context, next) => {
     if (context.method === 'POST' && context.is('json', '+json') !== false) {
-      // What is packed may be long whatever its length: a hundred bytes are a megabyte, which takes 12 ms to unpack and read.
+      // A packed body may be long whatever its length.
       const length =
         context.get('content-encoding') === '' ? Number(context.get('content-length') || Infinity) : Infinity;
       const isShort = length <= MAX_OF_STRANGERS;
@@ -42,7 +41,7 @@ export function jsonBody(bounds: BodyBounds, doorkeepers: AuthDeps): Middleware 
   };
 }
 
-/** undefined: nobody with a valid token sends it. */
+/** undefined: without a valid token. */
 async function callerOf(request: IncomingMessage, doorkeepers: AuthDeps): Promise<Caller | undefined> {
   try {
     return await authenticate(request, doorkeepers);
@@ -64,7 +63,7 @@ function asUtf8(body: Buffer, contentType: string): Buffer {
   return Buffer.from(text);
 }
 
-/** The context with a request that brings the body, unpacked and at once. */
+/** The context with a request whose body is there, unpacked and at once. */
 function withBody(context: Context, body: Buffer): Context {
   const { 'content-encoding': _, ...headers } = context.req.headers;
   const request = new Readable({ read: () => {} });

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { TokenHandler } from './routes.ts';
 
-/** What Prometheus reads. */
+/** The registry that Prometheus reads. */
 interface MetricsText {
   contentType: string;
   metrics(): Promise<string>;

@@ -13,7 +13,7 @@ import { type BodyBounds, isSenderGone, readBody } from './body.ts';
 import { bytesOfHead, callInVain, decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import type { TokenHandler } from './routes.ts';
 
-/** In bytes: fifty gateways that heard a message take 40 KB. */
+/** Bytes of a call that may surround its values: fifty gateways that heard a message take 40 KB. */
 const BESIDE_VALUES = 65_536;
 
 interface IntegrationRouteDeps {

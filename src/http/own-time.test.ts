@@ -6,7 +6,7 @@ import { ClientConnections } from './client-connections.ts';
 import { createHttpServer } from './http-server.ts';
 import { keepOwnTime } from './own-time.ts';
 
-/** Five bytes to a server at which a whole request has a second, and what becomes of them. */
+/** Sends five bytes to a server at which a whole request has a second; returns what becomes of them. */
 async function send(
   { onTestFinished: atEnd }: TestContext,
   keeps: boolean,
@@ -38,7 +38,7 @@ async function send(
   return outcome;
 }
 
-// They do nothing but wait.
+// Concurrent: these tests only wait.
 describe.concurrent('of a body that comes slowly', () => {
   test('a body that keeps its own time is not ended by that of a whole request', async (context) => {
     expect((await send(context, true, 800)).said).toMatch(/^HTTP\/1\.1 200 [\s\S]*whole$/);

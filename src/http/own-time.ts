@@ -2,22 +2,22 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 const LOOK_EVERY_MS = 1_000;
-/** After so many looks a body must have come at so many bytes for each further one: else a byte now and then is enough. */
+/** Looks before a body must come at a minimum rate, and bytes per further look: else a byte now and then is enough. */
 const [FREE_LOOKS, BYTES_A_LOOK] = [300, 1_000];
-/** Until a body that is late has been answered. */
+/** Milliseconds until a late body has been answered. */
 const ANSWER_MS = 1_000;
 
 /** By connection, the request whose body keeps its own time. */
 const kept = new WeakMap<Socket, IncomingMessage>();
 
-/** Whether what Node says of the time of the whole request is to be ignored. */
+/** Whether Node's time-out of the whole request is to be ignored. */
 export function keepsOwnTime(socket: Socket): boolean {
   return kept.get(socket)?.complete === false;
 }
 
 /**
- * A body may take as long as it needs (a large file on a slow line), but must go on coming: calls `late` when nothing of
- * it came for so long, and ends its connection. What is held back here is not looked at; looks are counted, not time.
+ * Lets a body take as long as it needs (a large file on a slow line), but calls `late` when nothing of it came for
+ * `idleMs`, and ends its connection. A body held back here is not looked at; looks are counted, not time.
  */
 export function keepOwnTime(request: IncomingMessage, idleMs: number, late: () => void): void {
   const { socket } = request;

@@ -3,7 +3,7 @@ import type { Bounds } from '../domain/text/json-text.ts';
 import { AppError } from '../errors.ts';
 import { parseJson } from './parse-json.ts';
 
-/** Where the mistake is; null: there is none. */
+/** Place of the mistake; null: there is none. */
 function mistakeIn(text: string): unknown {
   try {
     parseJson(text);
@@ -96,7 +96,7 @@ test('a mistake at the end of a megabyte is found in one go', () => {
   const text = `[${'0,'.repeat(500_000)}NaN,x]`;
   const parsing = vi.spyOn(JSON, 'parse');
   expect(mistakeIn(text)).toMatchObject({ position: 1_000_005 });
-  // It was parsed twice; how fast it is found `test/timed/texts.test.ts` sees.
+  // Only parsed twice; `test/timed/texts.test.ts` times how fast that is found.
   expect(parsing).not.toHaveBeenCalled();
   parsing.mockRestore();
 });

@@ -1,14 +1,14 @@
 import { type Bounds, excessOf, keepLongNumbers, TOO_MANY_ENTRIES } from '../domain/text/json-text.ts';
 import { AppError } from '../errors.ts';
 
-/** Of `NaN` and its kin in a body: each costs more than a number, and a full batch of entries has three in each. */
+/** Maximum `NaN` and its kin per body: each costs more than a number, and a full batch of entries has three in each. */
 const MAX_SPECIALS = 30_000;
 
 /**
- * Parses a body. Where the meaning is plain it forgives (CONTRACT 3): NUL characters at the end go, `NaN` and `Infinity`
- * as Python writes them are read as such. INVALID_JSON says at which line and column the text stops being JSON;
- * INVALID_BODY: it has too many keys, objects and lists, or those numbers; TOO_MANY_ENTRIES: it is a list of more.
- * `keepsLongNumbers`: see there.
+ * Parses a body. Where the meaning is plain it forgives (CONTRACT 3): NUL characters at the end go, `NaN` and
+ * `Infinity` as Python writes them are read as such. INVALID_JSON says at which line and column the text stops being
+ * JSON; INVALID_BODY: it has too many keys, objects and lists, or those numbers; TOO_MANY_ENTRIES: it is a list of
+ * more. `keepsLongNumbers`: see there.
  */
 export function parseJson(text: string, bounds: Bounds & { keepsLongNumbers?: boolean } = {}): unknown {
   const { entries = Infinity, keepsLongNumbers = false } = bounds;
@@ -25,7 +25,7 @@ type Reviver = typeof keepLongNumbers;
 function parsed(text: string, reviver?: Reviver): unknown {
   let end = text.length;
   while (end > 0 && text.charCodeAt(end - 1) <= 0x20) end -= 1;
-  // What JSON.parse would not read to its end, it does not begin.
+  // JSON.parse does not begin with a text that it would not read to its end.
   if (text.includes('NaN') || text.includes('Infinity')) return parseForgivingly(text, end, reviver);
   try {
     return JSON.parse(text.slice(0, end), reviver);
@@ -47,7 +47,7 @@ const NUMBERS: ReadonlyMap<unknown, number> = new Map([
   ['\0-Infinity', -Infinity],
 ]);
 
-/** Where the mistake is, is found before anything is parsed once more. */
+/** Parses a text with NaN or Infinity; a mistake is found before anything is parsed once more. */
 function parseForgivingly(text: string, end: number, reviver?: Reviver): unknown {
   const { mistake, specials } = new Reader(text, end).read();
   if (specials.length > MAX_SPECIALS)
@@ -66,7 +66,7 @@ function parseForgivingly(text: string, end: number, reviver?: Reviver): unknown
   return withNumbers(JSON.parse(pieces.join(''), reviver), 2);
 }
 
-/** The numbers in a body and in its entries; of what is deeper nothing is stored. */
+/** Puts the numbers into a body and its entries; deeper values are not stored. */
 function withNumbers(body: unknown, levels: number): unknown {
   if (typeof body === 'string') return body.charCodeAt(0) === 0 ? (NUMBERS.get(body) ?? body) : body;
   if (levels === 0 || typeof body !== 'object' || body === null) return body;
@@ -118,7 +118,7 @@ interface Special {
 const [ZERO, MINUS, PLUS, POINT, BACKSLASH, LETTER_U] = [0x30, 0x2d, 0x2b, 0x2e, 0x5c, 0x75];
 const WORDS = ['true', 'false', 'null'];
 const SPECIALS = ['NaN', 'Infinity', '-Infinity'];
-/** What may stand behind a backslash, beside a `u`. */
+/** Characters that may follow a backslash, beside a `u`. */
 const ESCAPES = new Set(Array.from('"\\/bfnrt', (character) => character.charCodeAt(0)));
 
 /** Looks for the first character that no JSON text could have there. Keeps its own stack: nesting may be deep. */
@@ -133,13 +133,13 @@ class Reader {
     this.#end = end;
   }
 
-  /** Where the mistake is; null: there is none but `NaN` and its kin, which are listed. */
+  /** Place of the mistake; null: there is none but `NaN` and its kin, which are listed. */
   read(): { mistake: number | null; specials: Special[] } {
     return { mistake: this.#isJson() ? null : this.#at, specials: this.#specials };
   }
 
   #isJson(): boolean {
-    /** Of each list and object that is open, the character that closes it. */
+    /** The closing character of each open list and object. */
     const open: number[] = [];
     for (;;) {
       const code = this.#next();
@@ -198,12 +198,12 @@ class Reader {
     return false;
   }
 
-  /** Without regular expressions: one for each of half a million takes 100 ms. */
+  /** Takes a scalar without regular expressions: they are slow for many. */
   #takeScalar(code: number): boolean {
     if (this.#takeNumber(code) || WORDS.some((word) => this.#takeWord(word))) return true;
     const at = this.#at;
     const name = SPECIALS.find((special) => this.#takeWord(special));
-    // What is too much is a mistake: nothing is looked for behind it.
+    // Too many are a mistake: reading ends there.
     return name !== undefined && this.#specials.push({ at, name }) <= MAX_SPECIALS;
   }
 

@@ -21,14 +21,14 @@ import { requireMethod } from './require-method.ts';
 const ROW = PATHS['/v1/devices/:device/record'];
 const MOST_ENTRIES = 10_000;
 const BOUNDS: Bounds = { entries: MOST_ENTRIES, nodes: MOST_NODES };
-/** In bytes: an entry such as `0`, with its comma. */
+/** Bytes of the shortest entry, such as `0`, with its comma. */
 const OF_LEAST_ENTRY = 2;
-/** In bytes: what an entry may take with keys of its own, blanks and a value that is no long text. */
+/** Maximum bytes of an entry with keys of its own, blanks and a value that is no long text. */
 const OF_AN_ENTRY = 1_024;
-/** Of a text that may be stored; a character takes six bytes when it is written `\u00fc`. */
+/** Maximum characters of a stored text, and bytes of a character when it is written `\u00fc`. */
 const [MAX_TEXT, OF_A_CHARACTER] = [4_096, 6];
 
-/** Of senders that take everything but 200 for a failure. */
+/** Parameter of senders that take everything but 200 for a failure. */
 const ASKS_200 = /[?&]answer=200(?:&|$)/;
 
 interface RecordRouteDeps {
@@ -51,7 +51,7 @@ export class RecordRoute {
     this.#deps = deps;
   }
 
-  /** `encodedName`: as it stands in the URL. Answers whatever happens; never rejects. */
+  /** Answers a request; `encodedName`: the name in the URL. Never rejects. */
   async handle(request: IncomingMessage, response: ServerResponse, encodedName: string): Promise<void> {
     try {
       requireHost(request);
@@ -62,7 +62,7 @@ export class RecordRoute {
       const { tokenId } = first;
       const tenant = first.device.workspaceId;
       const body = await readBody(request, bounds, { tenant, tokenId });
-      // A body may take its time: what has been revoked or deleted meanwhile stores nothing.
+      // A body may take its time: a token or device that has gone meanwhile stores nothing.
       const record = async (): Promise<Recorded> => {
         const { device } = this.#stands(first) ? first : await this.#authorised(request, deviceName);
         const receivedAt = now();
@@ -115,14 +115,14 @@ export class RecordRoute {
     return { device, tokens, found, tokenId: access.tokenId, expires: access.expiresAt !== null };
   }
 
-  /** Two numbers compared instead of a hash and three look-ups for every request. */
+  /** Whether the grant still holds: two numbers compared instead of a hash and three look-ups for every request. */
   #stands({ tokens, found, expires }: Authorised): boolean {
     const { authenticator, devices } = this.#deps;
     return !expires && tokens === authenticator.revision && found === devices.revision;
   }
 }
 
-/** What was granted, and when: the revisions of what it was read from. */
+/** A grant, and the revisions of what it was read from. */
 interface Authorised {
   device: DeviceInfo;
   tokens: number;
@@ -137,13 +137,13 @@ interface Recorded {
   device: DeviceInfo;
 }
 
-/** Of a body of so many bytes: the part of its entries that was refused, or that its entries do not explain. */
+/** The part of a body's entries that was refused, or the part of its bytes that its entries do not explain. */
 function inVainOf({ stored, rejected: { length: entries } }: RecordOutcome, bytes: number, ofTexts: number): Wasted {
   const refused = entries === 0 ? 0 : entries / (stored + entries);
   return { part: Math.max(refused, unexplainedPart(bytes, stored * OF_AN_ENTRY + ofTexts)), entries };
 }
 
-/** What the values that are texts may take in a body of so many bytes; 0 where that explains nothing. */
+/** Maximum bytes of the values that are texts; 0 where the entries explain the bytes without them. */
 function bytesOfTexts(entries: readonly unknown[], bytes: number): number {
   if (bytes <= entries.length * OF_AN_ENTRY) return 0;
   let characters = 0;
@@ -204,7 +204,7 @@ function answer(response: ServerResponse, { outcome, device }: Recorded, asks200
   const countOf = (wanted: string): number => rejected.filter(({ code }) => code === wanted).length;
   const [limited, ignored] = [countOf('RATE_LIMITED'), countOf('NO_FIX')];
   const retryAfterSeconds = Math.max(1, Math.ceil(writeIntervalMs / 1000));
-  // What is ignored is no fault of the sender's: it is not to send it again.
+  // Ignored entries are no fault of the sender's: it is not to send them again.
   if (stored > 0 || ignored === rejected.length) {
     const counts = { 'Inlet-Stored': String(stored), 'Inlet-Rejected': String(rejected.length) };
     const headers = limited === 0 ? counts : { ...counts, ...retryAfter(retryAfterSeconds) };

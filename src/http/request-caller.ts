@@ -6,8 +6,8 @@ import { type AuthDeps, secretHashOf } from './authenticate.ts';
 import { webhookIdOf } from './ingest-routes.ts';
 
 /**
- * Whose request it is, as far as that is in memory: its token's, its webhook's, else its address's. No right comes of it:
- * it says only with whom the request takes turns.
+ * The caller of a request, as far as that is in memory: its token's, its webhook's, else its address's. Gives no right:
+ * it only decides whose turn the request takes.
  */
 export function requestCaller(
   { authenticator, anonymous, sessionSecretOf }: AuthDeps,

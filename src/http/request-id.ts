@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const GIVEN_ID = /^[\w.:-]{1,128}$/;
 const ID = Symbol('request id');
-/** Of an id, in bytes: no two are ever the same, of whatever process, and none says how many there were. */
+/** Bytes of an id: no two are ever the same, of whatever process, and none tells how many there were. */
 const LENGTH = 12;
-/** Drawn for a thousand ids at once: drawing takes longer than all the rest. */
+/** Random bytes for a thousand ids at once: drawing takes longer than all the rest. */
 const drawn = Buffer.alloc(LENGTH * 1000);
 let used = drawn.length;
 

@@ -12,7 +12,7 @@ afterEach(() => {
   server.close();
 });
 
-/** All of the connections have sent a request before the server looks at the first. */
+/** Sends a request on each of the connections before the server looks at the first. */
 async function sendAtOnce(serve: RequestListener): Promise<Socket[]> {
   const turns = new RequestTurns(() => ({ tenant: 'a', tokenId: 'a' }));
   server = createServer(turns.listener(serve));
@@ -62,7 +62,7 @@ test('who has gone while waiting is not served', async () => {
   });
   for (const socket of sockets) socket.on('close', () => (gone += 1));
   await expect.poll(() => gone).toBeGreaterThanOrEqual(CONNECTIONS - 5);
-  // In each turn one that waits is looked at.
+  // Each turn looks at one that waits.
   for (let turn = 0; turn < 2 * CONNECTIONS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   expect(served).toBeLessThan(CONNECTIONS / 2);
 });

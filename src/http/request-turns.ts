@@ -2,17 +2,18 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { RoundRobinQueue } from '../scheduling/round-robin-queue.ts';
 import type { Caller } from '../scheduling/caller.ts';
 
-/** How long requests may keep the event loop from looking at other connections. */
+/** Milliseconds in which requests may keep the event loop from looking at other connections. */
 const SLICE_MS = 1;
-/** In one turn: what a request does once it has waited for something is counted for no slice, and takes about as long. */
+/** Maximum requests begun per turn of the event loop: their work after a wait is counted for no slice. */
 const AT_ONCE = 16;
-/** In a turn that has taken in a connection: libuv takes in one in each, and devices stand behind thousands of others. */
+/** The same in a turn that has taken in a connection: libuv takes in one per turn, and more may wait. */
 const BESIDE_A_CONNECTION = 2;
 
 /**
- * Turns of the event loop. All that thousands of connections have sent is heard in one turn of it, and each answer makes
- * the next request: were all of them worked on as they come, whoever waits for the database would wait for ever. So what
- * there is no time for stands in a line, of which tenants take turns. As long as there is no crowd, work starts at once.
+ * Turns of the event loop. Everything that thousands of connections have sent is heard in one turn of it, and each
+ * answer makes the next request: all of them worked on as they come would keep results of the database waiting for
+ * ever. Requests for which there is no time wait in a queue that serves tenants in turn. As long as there is no crowd,
+ * work starts at once.
  */
 export class RequestTurns {
   readonly #callerOf: (request: IncomingMessage) => Caller;
@@ -22,18 +23,18 @@ export class RequestTurns {
   #armed = false;
   #hasNewConnection = false;
 
-  /** `callerOf`: whose request it is, as far as that is known without waiting; asked when it has to wait. */
+  /** `callerOf`: the caller of a request, as far as that is known without waiting; asked when it has to wait. */
   constructor(callerOf: (request: IncomingMessage) => Caller) {
     this.#callerOf = callerOf;
   }
 
-  /** Begins with each request when it has its turn. */
+  /** Serves each request in its turn. */
   listener(serve: RequestListener): RequestListener {
     return (request, response) => {
       if (this.#line.isEmpty && this.#hasTime()) serve(request, response);
       else
         this.#wait(this.#callerOf(request), () => {
-          // Of a sender that has gone nobody would hear any more: what it holds would be held for ever.
+          // A sender that has gone is reported no more: its request would be held for ever.
           if (!response.destroyed) serve(request, response);
         });
     };

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Exchange } from './connections.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** What stands in a path is told by its route only: ids are many, and a webhook's is a secret. */
+/** Names of routes: paths hold many ids, and a webhook's is a secret. */
 const ROUTES: [name: string, path: RegExp][] = [
   ['record', /^\/v1\/devices\/[^/]+\/record\/?$/],
   ['webhook', /\/integrations\/api\//],

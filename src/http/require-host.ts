@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
 
-/** RFC 9112, 3.2: HTTP/1.1 without the header is refused, BAD_USER_INPUT. By itself Node does that without a word. */
+/** BAD_USER_INPUT for HTTP/1.1 without the header (RFC 9112, 3.2). By itself Node refuses that without a word. */
 export function requireHost({ headers, httpVersion }: IncomingMessage): void {
   if (headers.host === undefined && httpVersion === '1.1')
     throw new AppError(

@@ -5,10 +5,10 @@ import { PATHS, type PathRight } from '../domain/access/rights.ts';
 import { authenticate, type AuthDeps } from './authenticate.ts';
 import { requireMethod } from './require-method.ts';
 
-/** What answers a path for everybody: it fills `context`, or throws an AppError for the error responder. */
+/** Answers a path for everybody: fills `context`, or throws an AppError for the error responder. */
 export type Handler = (context: Koa.Context) => Promise<void> | void;
 
-/** The same for whose token has been asked for: the place that it is about is for the handler to check. */
+/** The same with the access of a token: the handler checks the place that the request is about. */
 export type TokenHandler = (context: Koa.Context, access: Access) => Promise<void> | void;
 
 type Paths = typeof PATHS;
@@ -16,18 +16,18 @@ type Paths = typeof PATHS;
 /** The paths that are answered in front of the app. */
 export type BarePath = { [P in keyof Paths]: Paths[P] extends { bare: true } ? P : never }[keyof Paths];
 
-/** What answers each path of the table that is not bare. */
+/** The handler of each path of the table that is not bare. */
 export type Handlers = {
   [P in Exclude<keyof Paths, BarePath>]: Paths[P]['needs'] extends 'everybody' ? Handler : TokenHandler;
 };
 
-/** Who knows tokens: for every path, and for those where the console's cookie counts too. */
+/** Looks up tokens: for every path, and for those where the console's cookie counts too. */
 export interface PathDoorkeepers {
   doorkeepers: AuthDeps;
   pageDoorkeepers: AuthDeps;
 }
 
-/** The paths of the app: each as its row says, with its methods and for whom it is. There are no others. */
+/** The paths of the app: each as its row says, with its methods and rights. There are no others. */
 export function createRouter(handlers: Handlers, { doorkeepers, pageDoorkeepers }: PathDoorkeepers): Router {
   const router = new Router();
   for (const [path, row] of Object.entries<PathRight>(PATHS)) {

@@ -3,7 +3,7 @@ import { isFromOwnPage } from './own-page.ts';
 
 const NAME = 'inlet_session';
 const FOUND = new RegExp(`(?:^|;)\\s*${NAME}=([^;\\s]+)`);
-/** As long as a token got by signing in lasts; the token decides. */
+/** Seconds of a token got by signing in; the token decides. */
 const SECONDS = 30 * 86_400;
 
 /**

@@ -13,7 +13,7 @@ const SMALLER = { maxBytes: 8_192, idleMs: 10_000 };
 interface SessionRouteDeps {
   authenticator: Authenticator;
   anonymous: AnonymousRequests;
-  /** A new token for who knows the password; throws as the mutation `signIn` does. */
+  /** Makes a token for a correct password; throws as the mutation `signIn` does. */
   signIn: (email: string, password: string, caller: string) => Promise<{ secret: string }>;
   /** Ends a token that was got by signing in; leaves every other as it is. */
   signOut: (access: Access) => Promise<void>;

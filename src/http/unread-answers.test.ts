@@ -4,7 +4,7 @@ import { UnreadAnswers } from './unread-answers.ts';
 
 afterEach(() => vi.useRealTimers());
 
-/** A connection with so many bytes of an answer that its client has not taken yet. */
+/** A connection with bytes of an answer that its client has not taken yet. */
 function unread(remoteAddress: string, writableLength: number): Socket & { destroy: ReturnType<typeof vi.fn> } {
   const [bytesWritten, destroy] = [writableLength, vi.fn()];
   return { remoteAddress, writableLength, bytesWritten, destroy } as unknown as ReturnType<typeof unread>;
@@ -18,7 +18,7 @@ test('of too much that lies unread that of the address that leaves most goes, no
   vi.advanceTimersByTime(1_000);
   answers.end();
   expect(one.destroy).not.toHaveBeenCalled();
-  // 143 MB, of which 134 may be.
+  // 143 MB, of which 134 are allowed.
   const ended = many.filter(({ destroy }) => destroy.mock.calls.length > 0).length;
   expect(ended).toBe(88);
 });

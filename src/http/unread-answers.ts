@@ -3,24 +3,24 @@ import { addressGroup } from './address-group.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /**
- * What may lie unread in this process, all connections together: beyond it those of the address that leaves most are ended
- * first, and of these those that take least.
+ * Maximum unread bytes of all connections together: beyond it those of the address that leaves most are ended first,
+ * and of these those that take least.
  */
 const MAX_UNREAD_BYTES = 128 << 20;
-/** What is written at once counts as taken when all of it is: it has a further look for so many bytes. */
+/** Bytes per further look: a large write counts as taken only when all of it is. */
 const BYTES_A_LOOK = 10_000;
 
-/** What a connection has not taken yet. */
+/** The unread bytes of a connection. */
 interface Unread {
   /** Bytes that have left for the client since it was connected. */
   taken: number;
-  /** How often nothing more had left when it was looked at. */
+  /** Looks in which nothing more had left. */
   looks: number;
 }
 
 /**
- * Ends connections whose client takes nothing of what was written to it for so long, whatever it sends meanwhile, and
- * bounds what all of them leave unread. Looks are counted, not time: while the process stands still, nobody can read.
+ * Ends connections whose client takes nothing of what was written to it for too long, whatever it sends meanwhile, and
+ * bounds the unread bytes of all. Looks are counted, not time: while the process stands still, nobody can read.
  */
 export class UnreadAnswers {
   readonly #sockets: () => Iterable<Socket>;

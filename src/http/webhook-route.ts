@@ -10,7 +10,7 @@ import { bytesOfHead, callInVain, decoderRequestOf, respondToCall, splitUrl } fr
 import type { BareHandler } from './ingest-routes.ts';
 import { requireMethod } from './require-method.ts';
 
-/** In bytes: cameras send 200 KB, and a decoder makes one value of it. */
+/** Bytes of a call that may surround its values: cameras send 200 KB, and a decoder makes one value of it. */
 const BESIDE_VALUES = 262_144;
 
 interface WebhookRouteDeps {
@@ -24,7 +24,7 @@ interface WebhookRouteDeps {
 export function webhookRoute({ receiver, anonymous, bounds, refused }: WebhookRouteDeps): BareHandler {
   return async (request, response) => {
     requireMethod(request.method, PATHS['/integrations/api/:webhook'].methods);
-    // What a cache answers would be lost.
+    // An answer from a cache would lose the call.
     if (request.method === 'GET') response.setHeader('Cache-Control', 'no-store');
     const { path, query } = splitUrl(request.url ?? '', WEBHOOK_ROOT);
     const id = path.slice(WEBHOOK_ROOT.length).split('/', 1)[0] ?? '';

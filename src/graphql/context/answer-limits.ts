@@ -7,10 +7,10 @@ export const MAX_VALUES = 100_000;
 
 /** Maximum errors per answer: one for each item of the longest page. */
 export const MAX_ERRORS = 500;
-/** Maximum bytes per answer of the paths and messages of its errors: a name of a megabyte stands in the path of each. */
+/** Maximum bytes per answer for the paths and messages of its errors: a long name is part of every path below it. */
 const MAX_ERROR_BYTES = 262_144;
 
-/** QUERY_TOO_COMPLEX: more of the operation's fields failed than are told. */
+/** QUERY_TOO_COMPLEX: more fields of the operation failed than an answer lists. */
 export function tooManyErrors(): AppError {
   return new AppError(
     'QUERY_TOO_COMPLEX',
@@ -28,7 +28,7 @@ export function tooManyValues(): AppError {
   );
 }
 
-/** Errors that are told, and how many are not because they are too long. */
+/** The errors that are told, and one that counts those left out as too long. */
 export function toldErrors(errors: readonly GraphQLError[]): readonly GraphQLError[] {
   let bytes = 0;
   // The first one is told in any case: it is about as long as what was asked.

@@ -1,4 +1,4 @@
-/** About how many bytes of JSON an answer has; looked at no further than a little over `most`. */
+/** Estimates the bytes of JSON that an answer has; stops looking a little over `most`. */
 export function answerBytes(answer: unknown, most: number): number {
   return added(answer, 0, most);
 }

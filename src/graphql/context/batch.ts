@@ -2,15 +2,15 @@ import type { Promised } from './promised.ts';
 
 /** How a `Batch` looks up. */
 interface BatchOptions<Key, Name> {
-  /** What tells one key from another; left out: the key itself. */
+  /** Tells one key from another; left out: the key itself. */
   nameOf?: (key: Key) => Name;
-  /** What each of several keys counts; left out: one. */
+  /** Weight of each key; left out: one each. */
   sizesOf?: (keys: readonly Key[]) => Promise<readonly number[]>;
-  /** As much as the keys of one look-up count, unless it has one alone; left out: all go into one. */
+  /** Maximum weight per look-up, unless it has a single key; left out: all keys go into one. */
   atMost?: number;
 }
 
-/** A key that was asked for, and who waits for its value. */
+/** A key that was asked for, and the promise of its value. */
 interface Asked<Key, Value> {
   key: Key;
   resolve: (value: Value) => void;
@@ -18,9 +18,9 @@ interface Asked<Key, Value> {
 }
 
 /**
- * What the children of a list are looked up by: all keys that one level of an operation asks for go into one look-up,
- * and what is known by then is given at once, not promised. The look-up answers in the order of the keys, an Error in
- * the place of what cannot be. Of several look-ups each is answered before the next one begins.
+ * Looks up what the children of a list need: all keys that one level of an operation asks for go into one look-up; a
+ * known value is returned at once, not promised. The look-up answers in the order of the keys, with an Error for a key
+ * that it cannot resolve. Several look-ups run one after the other.
  */
 export class Batch<Key, Value, Name = Key> {
   readonly #lookUp: (keys: readonly Key[]) => Promise<readonly (Value | Error)[]>;
@@ -51,7 +51,7 @@ export class Batch<Key, Value, Name = Key> {
     return promise;
   }
 
-  /** Read by somebody else, in the same operation. */
+  /** Takes a value that was read elsewhere in the same operation. */
   know(key: Key, value: Value): void {
     this.#known.set(this.#nameOf(key), value);
   }
@@ -70,7 +70,7 @@ export class Batch<Key, Value, Name = Key> {
         some.forEach((one, index) => this.#settle(one, values[index]!));
       }
     } catch (error) {
-      // Who has its answer keeps it.
+      // Keys that were answered keep their values.
       for (const { reject } of asked) reject(error);
     }
   }
@@ -101,7 +101,7 @@ export class Batch<Key, Value, Name = Key> {
   }
 }
 
-/** When everything that what is settled now leads to has asked. */
+/** Resolves when everything that follows from the promises settled now has asked. */
 function endOfLevel(): Promise<void> {
   return new Promise((resolve) => {
     queueMicrotask(() => process.nextTick(resolve));

@@ -11,7 +11,7 @@ import { WorkBudget } from './work-budget.ts';
 import type { Promised } from './promised.ts';
 import { createLoaders, type Loaders, type LoaderSources } from './loaders.ts';
 
-/** Why there is no access: no header, one without a token, one that is unreadable, or a token that is not (or no longer) valid. */
+/** The reason for no access: no header, one without a token, an unreadable one, or a token that is not valid. */
 export type NoAccess = 'missing' | 'empty' | 'malformed' | 'invalid';
 
 const NO_ACCESS: Record<NoAccess, string> = {
@@ -21,10 +21,10 @@ const NO_ACCESS: Record<NoAccess, string> = {
   invalid: 'This token is unknown, expired or revoked.',
 };
 
-/** What the token of an access may do by now; null: it is gone. */
+/** Rights that the token of an access has by now; null: the token is gone. */
 type ActiveCallers = (access: Access) => Promised<Access | null>;
 
-/** What subscriptions open; type-graphql calls their `subscribe` without the resolver, so it comes by the context. */
+/** Streams that subscriptions open: type-graphql calls their `subscribe` without a resolver, only with the context. */
 export interface LiveSources {
   measurements: LiveMeasurements;
   calls: LiveCalls;
@@ -32,17 +32,17 @@ export interface LiveSources {
 }
 
 /**
- * What resolvers get as `@Ctx()`. Nothing in it holds a database connection or an EntityManager: a subscription keeps
- * its context for hours. Services come to resolvers through their constructors, not through here.
+ * The `@Ctx()` of resolvers. Nothing in it holds a database connection or an EntityManager: a subscription keeps its
+ * context for hours. Services come to resolvers through their constructors, not through here.
  */
 export class GraphqlContext {
   readonly live: LiveSources;
-  /** What the histories of this operation may still bring. */
+  /** Points that the histories of this operation may still bring. */
   readonly points: PointBudget;
   readonly budget: WorkBudget;
-  /** Whose share of the work this is: the token's, or the address's when there is none. */
+  /** The account that pays for the work: the token's, or the address's when there is none. */
   readonly caller: Caller;
-  /** Where the request, or the WebSocket, comes from. */
+  /** Address of the request, or of the WebSocket. */
   readonly address: string;
   #presented: Access | NoAccess;
   readonly #present: ActiveCallers | null;
@@ -70,15 +70,15 @@ export class GraphqlContext {
     this.live = live;
   }
 
-  /** Who asks. Deny by default: throws UNAUTHENTICATED when nobody does, should the door ever have let that through. */
+  /** The token's access. Deny by default: throws UNAUTHENTICATED, should the door have let a request without pass. */
   get access(): Access {
     if (typeof this.#presented === 'string') throw unauthenticated(NO_ACCESS[this.#presented]);
     return this.#presented;
   }
 
   /**
-   * From here on the access is what the token may do by now: as for a request that comes now. Asked before whatever begins
-   * later than the request came: a query that had to wait for its turn, each mutation of a list of them.
+   * Renews the access to what the token may do by now. Called before whatever begins later than the request came: a
+   * query that had to wait for its turn, each mutation of a list of them.
    */
   renew(): Promised<void> {
     if (this.#present === null || typeof this.#presented === 'string') return;
@@ -91,12 +91,12 @@ export class GraphqlContext {
     this.#presented = access ?? 'invalid';
   }
 
-  /** Whether nobody with a token asks. */
+  /** Whether the operation came without a token. */
   get isAnonymous(): boolean {
     return typeof this.#presented === 'string';
   }
 
-  /** What ended the operation is thrown here: there is nothing to load for it any more. */
+  /** Throws what ended the operation: there is nothing to load for it any more. */
   get loaders(): Loaders {
     this.budget.check();
     this.#loaded ??= createLoaders(this.#sources, this.budget);
@@ -114,12 +114,12 @@ export class GraphqlContext {
     return known ?? list;
   }
 
-  /** For whom devices are gone through: not any more when the operation has ended. */
+  /** The party that devices are gone through for: not any more when the operation has ended. */
   get asker(): Asker {
     return { check: () => this.budget.check() };
   }
 
-  /** What was loaded before a mutation of the same operation may be old after it. */
+  /** Drops what was loaded: a mutation of the same operation may have changed it. */
   forget(): void {
     this.#loaded = null;
   }

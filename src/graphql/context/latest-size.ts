@@ -1,11 +1,11 @@
 import type { LatestWanted, MeasuredValue } from '../../domain/history/history.ts';
 
-/** About what a text takes that is as long as it may be, in numbers: how long it is is not known before. */
+/** Weight of a text of the maximum length, in numbers: the real length is not known before. */
 const TEXT = 10;
-/** A number, its time, and where it belongs. */
+/** Bytes of a number, its time, and its place. */
 const VALUE_BYTES = 40;
 
-/** How many values there may be for each of the devices, a text counted as several. */
+/** Maximum values per device, a text counted as several. */
 export function latestSizes(wanted: readonly LatestWanted[]): number[] {
   // Devices of one product are asked for the same list, which may be long.
   const known = new Map<object, number>();
@@ -22,7 +22,7 @@ export function latestSizes(wanted: readonly LatestWanted[]): number[] {
   });
 }
 
-/** About how many bytes were found. */
+/** Estimates the bytes that were found. */
 export function latestBytes(found: readonly (readonly MeasuredValue[] | Error)[]): number {
   let bytes = 0;
   for (const values of found) {

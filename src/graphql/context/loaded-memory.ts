@@ -3,19 +3,19 @@ import { Tally } from '../../scheduling/tally.ts';
 import { AppError } from '../../errors.ts';
 import type { Promised } from './promised.ts';
 
-/** What operations that run may have together, in bytes as they are in memory, beside what each may have anyway. */
+/** Maximum bytes in memory of all running operations together, beyond what each may have anyway. */
 const MOST = 96 * 1_048_576;
-/** With what goes beyond that: from then on the oldest alone goes on, and tenants that have no more than their part. */
+/** The same with uncounted bytes: above it only the oldest goes on, and tenants with no more than their part. */
 const MOST_IN_ALL = 2 * MOST;
-/** What a tenant has is at most so many times what it leaves free: three quarters, if it is alone; of a token once, half. */
+/** Maximum ratio of a tenant's memory to what it leaves free: three quarters, if it is alone; of a token one, half. */
 const TIMES_FREE = 3;
-/** Whoever has no more waits for nobody. */
+/** An operation with no more never waits. */
 const LITTLE = 2 * 1_048_576;
-/** What one has beyond that leaves others of its tenant no less: it goes on whatever it has, if it is the tenant's first. */
+/** Maximum counted bytes per operation: beyond it others of its tenant lose nothing. */
 const MOST_COUNTED = 24 * 1_048_576;
-/** An operation waits so long, all in all. */
+/** Maximum wait per operation, all in all. */
 const WAIT_MS = 15_000;
-/** Who waits may be gone. */
+/** A waiting operation may have ended meanwhile. */
 const LOOK_EVERY_MS = 500;
 
 interface Waiting {
@@ -25,18 +25,18 @@ interface Waiting {
 }
 
 interface Tenant {
-  /** Those that have more than a little, the oldest first. */
+  /** Operations that have more than a little, the oldest first. */
   readonly large: Set<OperationMemory>;
-  /** It goes on in any case; the next is of another token, if any waits. */
+  /** Goes on in any case; the next is of another token, if any waits. */
   first: OperationMemory | null;
   readonly firstAt: Map<string, number>;
 }
 
-/** What all operations that run have loaded and made of it. */
+/** Counts what all running operations have loaded and made of it. */
 export class LoadedMemory {
   readonly #tenants = new Map<string, Tenant>();
   readonly #ofTenants = new Tally();
-  /** What they have beyond what is counted, too. */
+  /** The same with what goes beyond MOST_COUNTED. */
   readonly #allOfTenants = new Tally();
   readonly #ofTokens = new Tally();
   readonly #waiting = new Set<OperationMemory>();
@@ -50,12 +50,12 @@ export class LoadedMemory {
     return this.#all;
   }
 
-  /** One more begins to run. `check`: throws what ended it; `neverWaits`: others wait for what it has. */
+  /** Opens an account for an operation. `check`: throws what ended it; `neverWaits`: others wait for what it has. */
   open(party: Caller, check: () => void, neverWaits = false): OperationMemory {
     return new OperationMemory(this, { party, check, neverWaits });
   }
 
-  /** Counts what one has more, or less. */
+  /** Counts what an operation has more, or less. */
   count({ party, counted }: OperationMemory, bytes: number, countedBefore: number): void {
     const more = counted - countedBefore;
     this.#all += bytes;
@@ -65,7 +65,7 @@ export class LoadedMemory {
     this.#ofTokens.add(party.tokenId, more);
   }
 
-  /** Whether one may have so many bytes more. */
+  /** Whether an operation may have that many bytes more. */
   hasRoom(one: OperationMemory, bytes: number): boolean {
     if (one.bytes + bytes <= LITTLE) return true;
     const tenant = this.#tenantOf(one);
@@ -80,7 +80,7 @@ export class LoadedMemory {
     return this.#ofTokens.of(tokenId) + more <= free && this.#ofTenants.of(name) + more <= TIMES_FREE * free;
   }
 
-  /** One waits for room. */
+  /** Keeps an operation until there is room. */
   wait(one: OperationMemory): void {
     this.#waiting.add(one);
     if (this.#timer !== null) return;
@@ -90,7 +90,7 @@ export class LoadedMemory {
     }, LOOK_EVERY_MS);
   }
 
-  /** What one had is free. */
+  /** Frees what an operation had. */
   leave(one: OperationMemory): void {
     this.#waiting.delete(one);
     const tenant = this.#tenants.get(one.party.tenant);
@@ -114,7 +114,7 @@ export class LoadedMemory {
     return one;
   }
 
-  /** Of those that go on in any case the one that began before the others. */
+  /** Whether it began before all others that go on in any case. */
   #isOldestFirst(one: OperationMemory): boolean {
     for (const { first } of this.#tenants.values())
       if (first !== null && first !== one && first.no < one.no) return false;
@@ -136,7 +136,7 @@ export class LoadedMemory {
 
 let operations = 0;
 
-/** What one operation has loaded and made of it, until it is answered. */
+/** Memory of one operation: what it has loaded and made of it, until it is answered. */
 export class OperationMemory {
   readonly no = (operations += 1);
   readonly party: Caller;
@@ -145,7 +145,7 @@ export class OperationMemory {
   readonly #neverWaits: boolean;
   #bytes = 0;
   #waiting: Waiting[] = [];
-  /** Of those who wait side by side once. */
+  /** Waits that overlap count once. */
   #waitedMs = 0;
   #waitsSince = 0;
   #isOver = false;
@@ -164,12 +164,12 @@ export class OperationMemory {
     return this.#bytes;
   }
 
-  /** What of it others of its tenant have less. */
+  /** The part that others of its tenant have less. */
   get counted(): number {
     return Math.min(this.#bytes, MOST_COUNTED);
   }
 
-  /** So much more; with a negative one less. */
+  /** Adds bytes; a negative number takes them off. */
   add(bytes: number): void {
     if (this.#isOver) return;
     const before = this.counted;
@@ -177,10 +177,7 @@ export class OperationMemory {
     this.#all.count(this, bytes, before);
   }
 
-  /**
-   * So many bytes more are its own, as soon as there is room for them. Throws what ended the operation meanwhile, and
-   * OVERLOADED when it has waited for too long.
-   */
+  /** Adds the bytes when there is room for them. Throws what ended the operation, and OVERLOADED after WAIT_MS. */
   room(bytes: number): Promised<void> {
     if (this.#isOver) throw over();
     if (this.#neverWaits || (this.#waiting.length === 0 && this.#all.hasRoom(this, bytes))) {
@@ -194,7 +191,7 @@ export class OperationMemory {
     return promise;
   }
 
-  /** Those of it go on for which there is room by now; whether none waits any more. */
+  /** Lets its waits go on while there is room; whether none is left. */
   goOn(): boolean {
     const now = performance.now();
     this.#waitedMs += now - this.#waitsSince;
@@ -212,7 +209,7 @@ export class OperationMemory {
     return true;
   }
 
-  /** It is answered: it has nothing any more, and loads nothing. */
+  /** Frees everything: the operation is answered, and loads nothing any more. */
   end(): void {
     if (this.#isOver) return;
     this.add(-this.#bytes);

@@ -31,26 +31,26 @@ import { latestBytes, latestSizes } from './latest-size.ts';
 import type { Promised } from './promised.ts';
 import { StoredJson } from './stored-json.ts';
 
-/** On SQLite four of the longest take 12 ms, in which nobody else has a turn. */
+/** Maximum decoder sources per look-up: on SQLite reading them holds the event loop. */
 const SOURCES_AT_ONCE = 4;
-/** Fields of products: as many as one may have, in some 5 ms. */
+/** Maximum fields per look-up: as many as a product may have. */
 const PARTS_AT_ONCE = 500;
 const PART_BYTES = 100;
 /** Up to 16 KiB each. */
 const ANSWERS_AT_ONCE = 100;
 const MAX_SOURCE_BYTES = 256 * 1024;
-/** Some 3 ms. */
+/** Maximum devices per look-up. */
 const DEVICES_AT_ONCE = 500;
 const DEVICE_BYTES = 1_000;
 /** Up to 2,000 ids each. */
 const LIMITS_AT_ONCE = 8;
-/** Of each product of several pages together they were one piece of 280 ms. */
+/** Maximum lists per look-up: those of several pages together would be one long piece. */
 const LISTS_AT_ONCE = 100;
 const FEW_LISTS = 10;
-/** Newest values, in some 8 ms: of 500 devices with 500 fields they were one piece of 200. */
+/** Maximum newest values per look-up. */
 const LATEST_AT_ONCE = 10_000;
 
-/** What children of lists are loaded by: one query for all parents of a level. Number keys are the rows' small keys. */
+/** Loads the children of lists: one query for all parents of a level. Number keys are the rows' small keys. */
 export interface Loaders {
   product: Batch<number, Product | null>;
   /** The dashboard of a product that was read; null: the product is gone. */
@@ -71,13 +71,13 @@ export interface Loaders {
   activeDecoder: Batch<Product, DecoderVersion | null, number>;
   /** Sources of versions that came without. */
   decoderSource: Batch<DecoderVersion, string | null, string>;
-  /** What is long of an example, by its id; null: it is gone. */
+  /** The long parts of an example, by its id; null: it is gone. */
   exampleTexts: Batch<string, ExampleTexts | null>;
   /** By id. */
   device: Batch<string, Device | null>;
-  /** Of a device that was read; null: it has none, or is gone. */
+  /** By the key of a device that was read; null: it has none, or is gone. */
   metadata: Batch<number, StoredJson | null>;
-  /** Of a device that was read: key of a configuration field → its own value. */
+  /** By the key of a device that was read: key of a configuration field → its own value. */
   configuration: Batch<number, StoredJson | null>;
   /** The newest values of a device. */
   latest: Batch<LatestWanted, MeasuredValue[], string>;
@@ -85,7 +85,7 @@ export interface Loaders {
   lastHeard: Batch<number, number | null>;
 }
 
-/** What loaders read from. */
+/** The sources of loaders. */
 export interface LoaderSources {
   database: Database;
   store: MeasurementStore;
@@ -243,7 +243,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
   };
 }
 
-/** About what rows take, of which any text may be long. */
+/** Estimates the bytes of rows in which any text may be long. */
 function rowBytes(lists: readonly (readonly object[])[]): number {
   let bytes = 0;
   for (const rows of lists)

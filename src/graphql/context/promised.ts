@@ -1,4 +1,4 @@
-/** What is known, or comes: what is known is not promised, because each of thousands of promises is work. */
+/** A value that is known, or a promise of it: thousands of promises would be work. */
 export type Promised<T> = T | Promise<T>;
 
 /** Goes on with the value, at once when it is there. */

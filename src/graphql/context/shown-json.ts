@@ -1,13 +1,13 @@
 /**
- * Stored JSON that is shown otherwise than it is stored. No `StoredJson`: that one's text goes into large answers as it is,
- * and here there are secrets in it.
+ * Stored JSON that is shown in another form than it is stored. Not a `StoredJson`: its text would go into large answers
+ * as it is, and here there are secrets in it.
  */
 export class ShownJson {
-  /** How long it is counts (`answer-size.ts`). */
+  /** Its length counts (`answer-size.ts`). */
   readonly text: string;
   readonly #shown: (value: unknown) => unknown;
 
-  /** `shown`: what is shown of what was parsed. */
+  /** `shown` turns the parsed value into what clients see. */
   constructor(text: string, shown: (value: unknown) => unknown) {
     this.text = text;
     this.#shown = shown;

@@ -1,6 +1,6 @@
 /**
- * JSON as a database has it, in an answer: a large answer is written with its text, a small one parses it then. 64 KB of
- * it may be 20,000 lists, which take ten times as much memory as their text.
+ * JSON as a database has it, in an answer: a large answer is written with its text, a small one parses it then. Parsed,
+ * lists of little take ten times as much memory as their text.
  */
 export class StoredJson {
   readonly text: string;

@@ -10,7 +10,7 @@ import { visibleCall } from './visible-call.ts';
 
 const MAX_LAST = 500;
 
-/** `last`: begins with so many of the newest calls; `status`: only such calls. */
+/** `last`: number of the newest calls to begin with; `status`: only such calls. */
 export interface LiveCallsQuery {
   productId: string;
   last?: number | null;
@@ -27,7 +27,7 @@ export class LiveCalls {
     this.#calls = calls;
   }
 
-  /** BAD_USER_INPUT for a `last` that is none; NOT_FOUND or FORBIDDEN for the product. */
+  /** Opens the stream. BAD_USER_INPUT for an invalid `last`; NOT_FOUND or FORBIDDEN for the product. */
   async open(access: Access, { productId, last, status }: LiveCallsQuery): Promise<LiveStream<LoggedCall>> {
     const product = await visibleProduct(this.#ingestCache, access, productId, 'READ');
     if (last != null && (last < 0 || last > MAX_LAST))

@@ -14,7 +14,7 @@ import { LiveStream } from './live-stream.ts';
 import { type LiveChoice, narrowed } from './narrowed.ts';
 import type { RecordedBatch } from '../types/measurement.ts';
 
-/** What a subscriber wants of the live values. */
+/** A subscriber's choice of live values. */
 export interface LiveQuery extends LiveChoice {
   fields?: string[] | null;
   after?: string | null;
@@ -27,7 +27,7 @@ interface LiveMeasurementsDeps {
   shares: FairScheduler;
 }
 
-/** The stream behind `measurementsRecorded` (CONTRACT 7): what the token may read of the live feed. */
+/** The stream behind `measurementsRecorded` (CONTRACT 7): the part of the live feed that the token may read. */
 export class LiveMeasurements {
   readonly #deps: LiveMeasurementsDeps;
   readonly #cursors = new WeakMap<RecordedEvent, string>();
@@ -85,7 +85,7 @@ export class LiveMeasurements {
     };
   }
 
-  /** Sealed once for all who follow. */
+  /** Sealed once for all subscribers. */
   #cursorOf(event: RecordedEvent): string {
     let cursor = this.#cursors.get(event);
     if (cursor === undefined) this.#cursors.set(event, (cursor = seal(event.cursor)));
@@ -93,7 +93,7 @@ export class LiveMeasurements {
   }
 }
 
-/** Where the products are known, each field must be one of theirs. */
+/** Checks that each field is one of the products', where those are known. */
 function checkFields(fields: Set<string>, products: ProductInfo[]): void {
   if (fields.size === 0) throw badInput('"fields" is empty; leave it out for all fields.');
   if (products.length === 0) return;

@@ -8,7 +8,7 @@ import type { DeviceCache } from '../../domain/devices/device-cache.ts';
 import { LiveStream } from './live-stream.ts';
 import { type LiveChoice, narrowed } from './narrowed.ts';
 
-/** The stream behind `deviceStatusChanged` (CONTRACT 7): what the token may read of it. */
+/** The stream behind `deviceStatusChanged` (CONTRACT 7): the part of it that the token may read. */
 export class LiveStatus {
   readonly #watch: StatusWatch;
   readonly #ingestCache: IngestCache;
@@ -36,7 +36,7 @@ export class LiveStatus {
       return device && { device, online, at };
     };
     return new LiveStream(events, (event) => {
-      // The devices of those that are taken together are read together: there may be as many as a workspace has.
+      // Devices of events that are taken together are read together: there may be as many as a workspace has.
       const isKnown = this.#devices.cached(event.deviceKey) !== undefined;
       const read = isKnown ? null : this.#devices.get(event.deviceKey).catch(() => null);
       return { of: event, value: () => (read === null ? changeOf(event) : read.then(() => changeOf(event))) };

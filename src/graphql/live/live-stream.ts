@@ -2,13 +2,13 @@ import { asResult, type LiveQueue } from '../../scheduling/bounded-stream.ts';
 
 /** Something that happened, on its way to a subscriber. */
 export interface LiveEvent {
-  /** The same for all who are told of it: what equal subscriptions share the answer of. null: it is this one's alone. */
+  /** One object for all subscriptions that are told of it: equal ones share the answer. null: it is for one. */
   of: object | null;
-  /** What the field of the subscription gets; null: there is nothing to tell. */
+  /** Value of the subscription's field; null: there is nothing to tell. */
   value: () => object | null | Promise<object | null>;
 }
 
-/** What a subscription listens to. */
+/** The events that a subscription listens to. */
 export class LiveStream<Item = unknown> implements LiveQueue<LiveEvent> {
   readonly #queue: LiveQueue<Item>;
   readonly #toEvent: (item: Item) => LiveEvent;

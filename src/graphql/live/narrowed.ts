@@ -12,12 +12,12 @@ export interface LiveChoice {
   workspaceId?: string | null;
 }
 
-/** What a subscription is about: the workspaces it can concern, the products when they are known, and the last word. */
+/** Extent of a subscription: the workspaces it can concern, the products where known, and the final check. */
 interface Narrowed {
   workspaceIds: string[];
   /** Empty: any. */
   products: ProductInfo[];
-  /** Of the devices that were named; null: any. */
+  /** Keys of the devices that were named; null: any. */
   deviceKeys: ReadonlySet<number> | null;
   accepts: (device: DevicePlace) => boolean;
 }

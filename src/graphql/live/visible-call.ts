@@ -5,9 +5,9 @@ import type { LoggedCall } from '../../domain/calls/logged-call.ts';
 import { WEBHOOK_ROOT } from '../../domain/decoders/decoder-request.ts';
 
 /**
- * The webhook id is a secret: only who may CONFIGURE sees it. Senders, proxies and decoders repeat it anywhere (path,
- * `X-Forwarded-Uri`, `Referer`, the decoder's console): it is masked wherever it stands, whole or cut, also one that was
- * rotated since (CONTRACT 4).
+ * Masks the webhook id, a secret that needs CONFIGURE. Senders, proxies and decoders repeat it anywhere (path,
+ * `X-Forwarded-Uri`, `Referer`, the decoder's console): it is masked wherever it occurs, whole or cut, also one that
+ * was rotated since (CONTRACT 4).
  */
 export function visibleCall(
   call: LoggedCall,

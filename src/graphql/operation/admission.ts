@@ -21,7 +21,7 @@ import { fieldsLeft, type PlanSource } from './operation-plan.ts';
 import { tooComplex } from './shape-limits.ts';
 import { checkVariableUses } from './variable-uses.ts';
 
-/** What graphql-js answers by itself; a subscription to it is none. */
+/** Fields that graphql-js answers by itself; a subscription to one is no subscription. */
 const META: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
 
 /**
@@ -40,7 +40,7 @@ export function admit(
   if (!names.every((name) => isOpenToAll(operation.operation, name))) void context.access;
 
   checkVariableUses(fragments, operation, variables);
-  // Before they are converted: a body holds 250,000 entries.
+  // Before they are converted: a body may hold very many entries.
   checkLists(schema, fragments, operation, variables);
   const { values: coerced, mistaken } = coercedValues(schema, operation, variables);
   const cost = operationCost({ schema, fragments, variables: coerced, mistaken }, operation);
@@ -50,7 +50,7 @@ export function admit(
   return cost;
 }
 
-/** Those that the operation declares: the others change nothing, and a subscription would keep them. */
+/** The variables that the operation declares: the others change nothing, and a subscription would keep them. */
 export function declaredVariables(
   { variableDefinitions = [] }: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
@@ -65,8 +65,8 @@ export function declaredVariables(
 
 /**
  * The variables as execution will see them: converted, defaults filled in. Input objects are as they were sent: prices
- * only count them, and converting thousands of entries twice takes long. What cannot be converted is for execution to
- * refuse: here nothing is looked at behind the first mistake, of which a body holds 200,000, each told in 50 µs.
+ * only count them, and converting thousands of entries twice takes long. Execution refuses what cannot be converted:
+ * here checking stops at the first mistake, as a body may hold very many.
  */
 function coercedValues(
   schema: GraphQLSchema,
@@ -85,7 +85,7 @@ function coercedValues(
   return { values: Object.assign(values, coerced), mistaken: coerced === undefined };
 }
 
-/** graphql-js expects that one field is left of a subscription, and cannot say so where variables decide it. */
+/** Refuses a subscription without a field: graphql-js expects one, and cannot say so where variables decide it. */
 function checkSubscription(source: PlanSource, variables: Record<string, unknown>): void {
   let names: string[];
   try {

@@ -14,10 +14,10 @@ import type { Execute, PlanRoom } from './compiled-operation.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { parseWithinLimits } from './shape-limits.ts';
 
-/** What may be kept, estimated in bytes; of documents that nobody with a token asked for, less. */
+/** Maximum estimated bytes of kept documents; of those asked for without a token, less. */
 const MAX_KEPT_BYTES = 32 * 1_048_576;
 const MAX_ANONYMOUS_BYTES = 1_048_576;
-/** About what a token of a document takes in memory, parsed … */
+/** Estimated bytes per token of a parsed document … */
 const BYTES_PER_TOKEN = 500;
 /** … and a field of a plan. A document weighs from the start what its plans may come to: its books need not follow them. */
 const BYTES_PER_FIELD = 350;
@@ -36,13 +36,14 @@ export interface CheckedDocument {
   compiled: Map<string | undefined, Execute>;
   /** For the plans of all its operations. */
   room: PlanRoom;
-  /** About what it takes in memory, its room included. */
+  /** Estimated bytes in memory, its room included. */
   bytes: number;
 }
 
 /**
- * Checks documents, and keeps those that were admitted for the next time: bounded in bytes, the least recently used goes
- * first. What is asked without a token has a small part of its own, so that nobody from outside can empty the other.
+ * Checks documents, and keeps those that were admitted for the next time: bounded in bytes, the least recently used
+ * goes first. Documents asked for without a token have a small part of their own, so that nobody from outside can empty
+ * the other.
  */
 export class CheckedDocuments {
   readonly #schema: GraphQLSchema;
@@ -59,12 +60,12 @@ export class CheckedDocuments {
     this.#schema = schema;
   }
 
-  /** How many documents are in memory. */
+  /** Number of documents in memory. */
   get size(): number {
     return this.#kept.size + this.#anonymous.size;
   }
 
-  /** The document, when it was admitted before. */
+  /** The document, if it was admitted before. */
   kept(query: string): CheckedDocument | undefined {
     return this.byHash(hash('sha256', query));
   }
@@ -102,7 +103,7 @@ export class CheckedDocuments {
     }
   }
 
-  /** For a document that was admitted, again each time it is. */
+  /** Keeps a document each time it is admitted. */
   keep(document: CheckedDocument, anonymous: boolean): void {
     document.isKept = true;
     if (this.#kept.get(document.hash) === undefined)
@@ -114,7 +115,7 @@ export class CheckedDocuments {
   }
 }
 
-/** With its comments: where nodes know their places they hold all tokens, and those are not in `tokenCount`. */
+/** Counts comments too: where nodes know their places they hold all tokens, and those are not in `tokenCount`. */
 function tokensOf({ loc, tokenCount = 0 }: DocumentNode): number {
   let tokens = 0;
   for (let token = loc?.startToken ?? null; token !== null; token = token.next) tokens += 1;

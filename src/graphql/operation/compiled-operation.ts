@@ -13,7 +13,7 @@ import { executePlanned } from './planned-execution.ts';
 /** Runs an operation: the event of a subscription as `rootValue`, null for the others. */
 export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
 
-/** Takes the place of a compiled operation, in tests; beside it, what graphql-js would run. */
+/** Takes the place of a compiled operation, in tests; beside it, the execution by graphql-js. */
 export type WatchExecution = (compiled: Execute, reference: Execute, operation: OperationDefinitionNode) => Execute;
 
 /** Fields that the plans of a document may still have; a plan that does not fit is made each time. */
@@ -41,7 +41,7 @@ export function compileOperation(
     let plan = plans.get(choice);
     if (plan !== undefined) return plan;
     plan = planOperation(source, variables);
-    // One without any takes room, too.
+    // A plan without any takes room, too.
     const fields = Math.max(1, plannedFields(plan));
     if (fields > room.fields) return plan;
     room.fields -= fields;

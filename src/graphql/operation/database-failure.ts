@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import { AppError, databaseAway } from '../../errors.ts';
 import type { WorkBudget } from '../context/work-budget.ts';
 
-/** What says that the database did not answer; null: it did. That the client is gone says nothing of it. */
+/** The error that says that the database did not answer; null: it did. A client's going says nothing of it. */
 export function databaseFailure({ errors = [] }: ExecutionResult, budget: WorkBudget): AppError | null {
   for (const { originalError } of errors) {
     if (budget.wasEndedBy(originalError)) continue;

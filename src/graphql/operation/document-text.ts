@@ -1,4 +1,4 @@
-/** What a document's text is made of beside its tokens. */
+/** The parts of a document's text beside its tokens. */
 interface DocumentText {
   /** Blanks, line ends, commas and comments, in characters; also the line ends in block strings, which are cut apart there. */
   ignored: number;
@@ -24,7 +24,7 @@ export function textOf(query: string, most: number): DocumentText {
   return text;
 }
 
-/** Where the string that begins there has its last character. */
+/** Position of the last character of the string that begins there. */
 function stringEnd(query: string, from: number, text: DocumentText, most: number): number {
   const isBlock = query.startsWith('"""', from);
   let at = from + (isBlock ? 3 : 1);

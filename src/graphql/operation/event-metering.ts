@@ -1,39 +1,39 @@
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { Caller } from '../../scheduling/caller.ts';
 
-/** Others have their turn when the events of one turn of the loop have taken so long. */
+/** Maximum milliseconds per turn of the loop for events; then others have their turn. */
 const GIVES_WAY_AFTER_MS = 20;
 
 interface Crowd {
   from: number;
-  /** What is not answered by then waits for more than the others. */
+  /** An event not answered by then waits for more than the others. */
   isOver: boolean;
-  /** So many of each token, by its id. */
+  /** Events per token, by its id. */
   events: Map<string, { party: Caller; count: number }>;
 }
 
 /**
- * Cheap answers to events. They come in crowds, and each of a crowd waits for the others: by the clock all of them took
- * what the crowd did, which is known when nothing of it goes on at once.
+ * Meters cheap answers to events. They come in crowds, and each of a crowd waits for the others: timed one by one, each
+ * would take as long as the whole crowd, whose time is known when nothing of it goes on at once.
  */
 export class EventMetering {
   readonly #spend: (party: Caller, milliseconds: number) => void;
   readonly #eachMs: number;
   #crowd: Crowd | null = null;
 
-  /** `eachMs`: so much is held against whoever asked for an event already. */
+  /** `eachMs`: milliseconds that were charged to the caller for each event already. */
   constructor(spend: (party: Caller, milliseconds: number) => void, eachMs: number) {
     this.#spend = spend;
     this.#eachMs = eachMs;
   }
 
-  /** Resolves with its crowd when the event may be answered: in a later turn of the loop when this one's have taken long. */
+  /** Resolves with its crowd when the event may be answered: in a later turn when this one's took long. */
   async begin(party: Caller): Promise<Readonly<Pick<Crowd, 'isOver'>>> {
     while (this.#crowd !== null && performance.now() - this.#crowd.from > GIVES_WAY_AFTER_MS)
       await yieldToEventLoop(party);
     if (this.#crowd === null) {
       this.#crowd = { from: performance.now(), isOver: false, events: new Map() };
-      // Behind all that goes on without waiting for anything.
+      // After all that goes on without waiting for anything.
       process.nextTick(() => this.#over());
     }
     const { events } = this.#crowd;

@@ -4,23 +4,23 @@ import { numbering } from '../../domain/sql/numbering.ts';
 import type { Promised } from '../context/promised.ts';
 import { WorkBudget } from '../context/work-budget.ts';
 
-/** What a subscription answers to an event. */
+/** The answer of a subscription to an event. */
 export interface EventAnswer {
   /** null: the event has nothing for it. */
   result: ExecutionResult | null;
-  /** The result as JSON, unless it has errors: those say to whom they were told. */
+  /** The result as JSON, unless it has errors: those name the request that they are for. */
   text: string | Buffer | null;
   /** The data of one with errors as JSON, where it is long. */
   written?: Buffer | null;
 }
 
-/** Of answers that are kept, in characters: readers of the same come at about the same time. */
+/** Maximum characters of kept answers: equal readers come at about the same time. */
 const MAX_KEPT = 2 * 1_048_576;
-/** What keeping one costs beside its text. */
+/** Cost of keeping an answer beside its text. */
 const ENTRY = 200;
 
 interface Making {
-  /** Of the subscriptions that wait for it. */
+  /** Budgets of the subscriptions that wait for it. */
   asked: WorkBudget[];
   budget: WorkBudget;
   answer: Promise<EventAnswer>;
@@ -33,12 +33,12 @@ export class EventResponseCache {
     maxSize: MAX_KEPT,
     sizeCalculation: ({ text }) => ENTRY + (text?.length ?? 0),
   });
-  /** What tells an object from all others, for as long as it lives. */
+  /** Numbers objects, for as long as they live. */
   readonly numberOf = numbering();
 
   /**
-   * The answer of the subscription to the event; `make` is called when nobody equal has asked before, with a budget that
-   * ends with the last of those who have.
+   * The answer of the subscription to the event; calls `make` when no equal one has asked before, with a budget that
+   * ends with the last of those that have.
    */
   of(
     event: object,
@@ -66,7 +66,7 @@ export class EventResponseCache {
   ): Promise<EventAnswer> {
     try {
       const answer = await make(budget);
-      // One with errors may come from who has gone meanwhile.
+      // An answer with errors may be of a client that has gone meanwhile.
       if (answer.text !== null || answer.result === null) this.#made.set(key, answer);
       return answer;
     } finally {

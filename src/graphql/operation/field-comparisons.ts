@@ -1,22 +1,22 @@
 import { type FieldNode, type FragmentDefinitionNode, Kind, print, type SelectionSetNode } from 'graphql';
 
 /**
- * What validation has to do with fields that are to be merged: each is compared with each of its response name, however
- * deep and in whichever fragments they stand, and each fragment with each that it meets. And under how many names an object
- * has the same field.
+ * Counts the work of validation with fields that are to be merged: each is compared with each of its response name,
+ * however deep and in whichever fragments they are, and each fragment with each that it meets. Also counts under how
+ * many names an object has the same field.
  */
 export class FieldComparisons {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly #limits: { count: number; depth: number; equal: number };
-  /** Fragments that were gone through. */
+  /** Fragments that were visited. */
   readonly #seen = new Set<string>();
   readonly #calls = new Map<FieldNode, string>();
-  /** About as many as it takes; no longer exact beyond the limit. */
+  /** Estimated comparisons; no longer exact beyond the limit. */
   count = 0;
-  /** The most names under which one object has a field with equal arguments. */
+  /** Maximum number of names under which one object has a field with equal arguments. */
   equal = 0;
 
-  /** Deeper it is not looked: circular fragments have no end. */
+  /** Looks no deeper than `depth`: circular fragments have no end. */
   constructor(
     fragments: ReadonlyMap<string, FragmentDefinitionNode>,
     limits: { count: number; depth: number; equal: number },
@@ -29,14 +29,14 @@ export class FieldComparisons {
     this.#merge([set], 1);
   }
 
-  /** One that no other has led to is validated like an operation. */
+  /** Adds a fragment that no other has led to: it is validated like an operation. */
   addFragment({ name, selectionSet }: FragmentDefinitionNode): void {
     if (!this.#seen.has(name.value)) this.add(selectionSet);
   }
 
   /** Selection sets of one object. */
   #merge(sets: SelectionSetNode[], depth: number): void {
-    // Of hundreds of operations each would go through all fragments.
+    // Beyond the limit counting ends: each of hundreds of operations would go through all fragments.
     if (this.count > this.#limits.count) return;
     const fields = new Map<string, { node: FieldNode; times: number; sets: SelectionSetNode[] }>();
     const met = new Set<string>();
@@ -56,7 +56,7 @@ export class FieldComparisons {
         } else {
           const name = (selection.alias ?? selection.name).value;
           const known = fields.get(name) ?? { node: selection, times: 0, sets: [] };
-          // With each that is there already.
+          // Compared with each that is there already.
           this.count += known.times;
           known.times += 1;
           if (selection.selectionSet) known.sets.push(selection.selectionSet);
@@ -70,7 +70,7 @@ export class FieldComparisons {
     for (const inner of fields.values()) if (inner.sets.length > 0) this.#merge(inner.sets, depth + 1);
   }
 
-  /** The most names that lead to equal fields: with fewer aliases none has more than are allowed. */
+  /** The largest number of names for equal fields; with fewer aliases than the limit, one. */
   #mostNames(nodes: readonly FieldNode[]): number {
     if (nodes.filter(({ alias }) => alias !== undefined).length < this.#limits.equal) return 1;
     const names = new Map<string, number>();
@@ -81,7 +81,7 @@ export class FieldComparisons {
     return Math.max(...names.values());
   }
 
-  /** The field and its arguments, in whichever order they stand. */
+  /** The field and its arguments, in any order. */
   #callOf(node: FieldNode): string {
     let call = this.#calls.get(node);
     if (call === undefined) {

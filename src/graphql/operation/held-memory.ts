@@ -1,13 +1,13 @@
-/** What a value takes beside its characters, and a list or an object beside its values. */
+/** Bytes of a value beside its characters, and of a list or an object beside its values. */
 export const VALUE = 32;
 const CONTAINER = 64;
 
-/** What takes so much is not gone through again: a message, what it asks, and its variables are each asked about. */
+/** From this size a value is not measured again: a message, what it asks, and its variables are each asked about. */
 const LONG = 16_384;
 const LEVELS = 3;
 const known = new WeakMap<object, number>();
 
-/** About what a value takes in memory, in bytes; what was asked about before must not have changed. */
+/** Estimates the bytes of a value in memory; a value asked about before must not have changed. */
 export function memoryOf(value: unknown): number {
   return memoryAt(value, 0);
 }

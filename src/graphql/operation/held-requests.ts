@@ -5,42 +5,42 @@ import { AppError } from '../../errors.ts';
 import type { CheckedDocument } from './checked-documents.ts';
 import { memoryOf } from './held-memory.ts';
 
-/** Of all operations together, estimated in bytes: a megabyte of JSON may be twenty once it is read. */
+/** Maximum estimated bytes of all operations together: JSON may take twenty times its length once it is read. */
 const MOST = 128 * 1_048_576;
-/** A tenant that has none gets one also beyond that, up to so much altogether. */
+/** The same for a tenant that has none, which gets one also beyond MOST. */
 const MOST_IN_ALL = 2 * MOST;
-/** What a tenant has is at most so many times what it leaves free: three quarters, if it is alone; of a token once, half. */
+/** Maximum ratio of a tenant's bytes to what it leaves free: three quarters, if it is alone; of a token one, half. */
 const TIMES_FREE = 3;
-/** What takes no more is not counted: a connection takes as much anyway … */
+/** Variables up to this size are not counted: a connection takes as much anyway … */
 const SMALL = 16_384;
-/** … nor what documents do of which thousands may be there. */
+/** … nor documents up to this size, of which thousands may be there. */
 const SMALL_DOCUMENT = 131_072;
 
 interface Held {
   /** null: it was not parsed yet. */
   document: CheckedDocument | null;
-  /** Of the variables. */
+  /** Bytes of the variables. */
   bytes: number;
 }
 
-/** Whether it is so little that it does not count. */
+/** Whether it is too little to count. */
 export function isLittle({ document, bytes }: Held): boolean {
   return bytes <= SMALL && (document === null || document.bytes <= SMALL_DOCUMENT);
 }
 
-/** Bounds what operations that wait or run hold in memory of what was asked: hundreds of a token may wait. */
+/** Bounds the memory of requests that wait or run: a token may have hundreds waiting. */
 export class HeldRequests {
   readonly #shares: Pick<FairScheduler, 'spend'>;
   readonly #all = new SharedBytes<CheckedDocument>();
   readonly #ofTenants = new Map<string, SharedBytes<CheckedDocument>>();
   readonly #ofTokens = new Map<string, SharedBytes<CheckedDocument>>();
 
-  /** `shares`: against which it is held what it takes to look through what somebody sent. */
+  /** `shares`: charges the caller for measuring what it sent. */
   constructor(shares: Pick<FairScheduler, 'spend'>) {
     this.#shares = shares;
   }
 
-  /** About what somebody asks takes in memory, in bytes. */
+  /** Estimates the bytes in memory of a request. */
   memoryOf(asked: unknown, party: Caller): number {
     const started = performance.now();
     const bytes = memoryOf(asked);
@@ -48,7 +48,7 @@ export class HeldRequests {
     return bytes;
   }
 
-  /** What `work` gives, for which so many bytes, and the document, are held until its end. Throws AppError OVERLOADED. */
+  /** Runs `work`, for which the bytes, and the document, are held until its end. Throws AppError OVERLOADED. */
   async during<T>(party: Caller, { document, bytes }: Held, work: () => Promise<T>): Promise<T> {
     const release = this.hold(party, document, bytes);
     try {
@@ -58,7 +58,7 @@ export class HeldRequests {
     }
   }
 
-  /** From now on it counts, until what this gives is called. Throws AppError OVERLOADED. */
+  /** Counts the bytes and the document until the returned function is called. Throws AppError OVERLOADED. */
   hold({ tenant, tokenId }: Caller, document: CheckedDocument | null, bytes: number): () => void {
     if (isLittle({ document, bytes })) return () => {};
     const ofTenant = this.#ofTenants.get(tenant) ?? new SharedBytes();

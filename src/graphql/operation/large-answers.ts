@@ -3,26 +3,23 @@ import { answerBytes } from '../context/answer-size.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES } from '../context/work-budget.ts';
 import { StoredJson } from '../context/stored-json.ts';
 
-/**
- * A longer answer is written piece by piece: of ten megabytes at once everybody else would wait for 50 ms, and for 8 ms of
- * 64 KB that have to be parsed first.
- */
+/** A longer answer is written piece by piece: written at once it would hold the event loop. */
 export const LARGE_BYTES = 262_144;
-/** About a millisecond each. */
+/** Bytes per piece. */
 const PIECE_BYTES = 131_072;
-/** Others have their turn after so long. */
+/** Milliseconds after which others have their turn. */
 const GIVES_WAY_AFTER_MS = 4;
 const LINE_END = Buffer.from('\n');
-/** Characters that are escaped take up to six bytes, and are counted as one: so much longer than counted an answer may be. */
+/** Maximum bytes of a written answer: escaped characters take up to six bytes, and are counted as one. */
 const MOST_WRITTEN = 2 * MAX_ANSWER_BYTES;
 
-/** Writes large answers as JSON: all of them one piece after the other, and between pieces others have their turn. */
+/** Writes large answers as JSON, one piece after the other; between pieces others have their turn. */
 export class LargeAnswers {
   readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
 
   /**
-   * The answer as JSON in UTF-8, with a line end; what `check` throws ends it: nobody waits for it any more. Throws
-   * QUERY_TOO_COMPLEX when it is much longer than it was counted.
+   * Writes the answer as JSON in UTF-8, with a line end; ends with what `check` throws. Throws QUERY_TOO_COMPLEX when
+   * it is much longer than it was counted.
    */
   async write(answer: unknown, check: () => void): Promise<Buffer> {
     const [pieces, written]: [Iterator<string>, Buffer[]] = [jsonPieces(answer), []];
@@ -43,13 +40,13 @@ export class LargeAnswers {
   }
 }
 
-/** A written answer with the errors beside its data, if there are any. */
+/** Adds the errors, if there are any, to a written answer. */
 export function withErrors(written: Buffer, errors: readonly unknown[] | undefined): Buffer {
   if (errors === undefined) return written;
   return Buffer.concat([Buffer.from(`{"errors":${JSON.stringify(errors)},`), written.subarray(1)]);
 }
 
-/** What JSON.stringify gives, in pieces of about so many bytes; what is no list and no object is one piece. */
+/** The text of JSON.stringify, in pieces of about `most` bytes; a value that is no list or object is one piece. */
 export function* jsonPieces(value: unknown, most = PIECE_BYTES): Generator<string, void> {
   let text = '';
   for (const part of parts(value, most)) {
@@ -68,7 +65,7 @@ function* parts(value: unknown, most: number): Generator<string, void> {
   else yield* ofObject(value, most);
 }
 
-/** Items that are small go together: one by one a list of 200,000 numbers would take ten times as long. */
+/** Puts small items together: one by one, a long list of numbers would take ten times as long. */
 function* ofList(items: readonly unknown[], most: number): Generator<string, void> {
   let separator = '[';
   for (let from = 0; from < items.length;) {

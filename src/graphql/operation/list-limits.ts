@@ -18,17 +18,17 @@ import {
 import { type AppError, badInput } from '../../errors.ts';
 import { MAX_FIELDS_PER_PRODUCT } from '../../domain/products/new-field.ts';
 
-/** What one list of an operation may hold: so many entries, and those that are texts so many characters each. */
+/** Maximum entries per list of an operation, and maximum characters per text in it. */
 interface ListLimit {
   entries: number;
   characters: number;
 }
 
-/** Of every list that is not named below. */
+/** The limit of every list that is not named below. */
 const USUAL: ListLimit = { entries: 1_000, characters: 1_000 };
-/** Of identifiers, or of fields to be: a product has no more. */
+/** The limit of lists of identifiers, or of fields to be: a product has no more. */
 const FIELDS: ListLimit = { entries: MAX_FIELDS_PER_PRODUCT, characters: 64 };
-/** By the names of field and argument; the services say the same. */
+/** The limit of LARGE_LISTS, by the names of field and argument; the services say the same. */
 const LARGE: ListLimit = { entries: 10_000, characters: 1_000 };
 const LARGE_LISTS: ReadonlySet<string> = new Set([
   'createDevices.devices',
@@ -36,19 +36,19 @@ const LARGE_LISTS: ReadonlySet<string> = new Set([
   'recordMeasurements.entries',
 ]);
 
-/** Of an id that stands alone: none is longer than a UUID, and what looks one up may go through it letter by letter. */
+/** Maximum characters of an id outside a list: a look-up may go through it letter by letter. */
 const ID_CHARACTERS = USUAL.characters;
 
 /** An argument of an operation's fields that is a list or an id, or has some in it. */
 interface ListArgument {
-  /** Of the field that has it. */
+  /** Name of the field that has it. */
   field: string;
   name: string;
   type: GraphQLInputType;
   value: ValueNode;
 }
 
-/** What an operation or a fragment says itself: these arguments, each under what tells it from others, and its spreads. */
+/** List arguments that an operation or a fragment has itself, each under what tells it from others, and its spreads. */
 interface Part {
   lists: ReadonlyMap<unknown, ListArgument>;
   spreads: readonly string[];
@@ -56,12 +56,13 @@ interface Part {
 
 type Definition = OperationDefinitionNode | FragmentDefinitionNode;
 
-/** Documents are kept: their arguments are found once, those of a fragment for all operations of its document. */
+/** Arguments of kept documents: found once, those of a fragment for all operations of its document. */
 const found = new WeakMap<Definition, Part>();
 
 /**
- * Bounds every list and every id that an operation gives to its fields, before anything is done with it: what is done for
- * each device of a page is done with the list, too. Expects a validated document. Throws AppError BAD_USER_INPUT, naming the argument.
+ * Bounds every list and every id that an operation gives to its fields, before anything is done with it: work for each
+ * device of a page is done with the list, too. Expects a validated document. Throws AppError BAD_USER_INPUT, naming the
+ * argument.
  */
 export function checkLists(
   schema: GraphQLSchema,
@@ -81,7 +82,7 @@ function check(type: GraphQLInputType, value: unknown, path: readonly string[], 
   if (value == null) return;
   if (known === GraphQLID) checkId(value, path);
   else if (isListType(known)) {
-    // One that stands alone becomes a list.
+    // A single value becomes a list.
     const entries: readonly unknown[] = Array.isArray(value) ? value : [value];
     checkList(entries, limitOf(field, path), path);
     if (isBounded(known.ofType) && getNullableType(known.ofType) !== GraphQLID)
@@ -108,12 +109,12 @@ function checkList(entries: readonly unknown[], limit: ListLimit, path: readonly
   if (at !== -1) throw tooLong(argument, limit.characters, `[${at}]`);
 }
 
-/** `entry`: which of the argument. */
+/** `entry`: the place within the argument. */
 function tooLong(argument: string, allowed: number, entry = ''): AppError {
   return badInput(`"${argument}${entry}": at most ${allowed} characters are allowed.`, { argument, allowed });
 }
 
-/** An id may be written as an integer: one of over 308 digits is no number any more, but its field is given the digits. */
+/** Whether an id is too long. An integer of over 308 digits is Infinity here, but digits for its field. */
 function isLonger(value: unknown, characters: number): boolean {
   return typeof value === 'string' ? value.length > characters : value === Infinity || value === -Infinity;
 }
@@ -130,7 +131,7 @@ function isBounded(type: GraphQLInputType): boolean {
   return isInputObjectType(known) && Object.values(known.getFields()).some((part) => isBounded(part.type));
 }
 
-/** Of all fields that the operation reaches; what several are given by one variable is looked at once. */
+/** List arguments of all fields that the operation reaches; a variable given to several is looked at once. */
 function listArguments(
   schema: GraphQLSchema,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
@@ -139,7 +140,7 @@ function listArguments(
   const own = partOf(schema, operation);
   if (own.spreads.length === 0) return own.lists;
   const lists = new Map(own.lists);
-  // Grows while it is gone through.
+  // Grows while it is visited.
   const reached = new Set(own.spreads);
   for (const name of reached) {
     const fragment = fragments.get(name);
@@ -173,7 +174,7 @@ function partOf(schema: GraphQLSchema, definition: Definition): Part {
   return part;
 }
 
-/** What the operation's variables stand for, as it was sent. */
+/** The variables as they were sent, and defaults for those left out. */
 function withDefaults(
   { variableDefinitions = [] }: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,

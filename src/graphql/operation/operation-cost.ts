@@ -23,32 +23,32 @@ import {
 import { MAX_VALUES } from '../context/answer-limits.ts';
 import { DEFAULT_FIRST, MAX_FIRST } from '../paging/page.ts';
 
-/** The largest cost of one operation. A page of 50 devices with product, fields and latest values is about 2,000. */
+/** Maximum cost per operation. A page of 50 devices with product, fields and latest values is about 2,000. */
 export const MAX_COST = 25_000;
 
 const OBJECT = 1;
 const LEAF = 0.1;
-/** In answers to mutations: within its price none has more than MAX_VALUES, which would be told when it is done. */
+/** Cost of a value in a mutation's answer: within its price no answer has more than MAX_VALUES. */
 const LEAF_OF_MUTATION = MAX_COST / MAX_VALUES;
 const MUTATION = 10;
-/** Items of a list whose length nothing tells. */
+/** Items of a list of unknown length. */
 export const LIST_TIMES = 10;
-/** A field whose arguments do not fit, because a variable is null: it is an error for each that is asked for it. */
+/** Cost of a field whose arguments do not fit, because a variable is null: it is an error for each parent. */
 const FAILURE = 20;
-/** Items of those that are longer. */
+/** Items of longer lists. */
 const LONG_LIST_TIMES: Readonly<Record<string, number>> = {
   tokens: 100,
   unknownDevices: 200,
   decoderExamples: 50,
   results: 100,
 };
-/** The schema answers from memory, which is cheaper, and its lists have other lengths than those of devices. */
+/** Costs of the schema's own fields: they come from memory, and their lists have other lengths. */
 const META_OBJECT = 0.2;
 const META_LEAF = 0.02;
 const META_TIMES: Readonly<Record<string, number>> = { types: 120, directives: 5, fields: 15, args: 2 };
 const META_LIST_TIMES = 5;
 
-/** What this room uses of what type-graphql lets a `complexity` function have. */
+/** The part of type-graphql's `complexity` function that this room uses. */
 type Estimator = (options: { args: Record<string, unknown>; childComplexity: number }) => number;
 
 interface Priced {
@@ -56,7 +56,7 @@ interface Priced {
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** Coerced: defaults filled in, as the resolvers will see them. */
   variables: Readonly<Record<string, unknown>>;
-  /** Some do not fit, and nothing will run: what is there is too little for arguments. */
+  /** Some do not fit, and nothing will run: the variables are incomplete. */
   mistaken?: boolean;
 }
 
@@ -66,9 +66,10 @@ export function priceOfEach(list: unknown, each: number): number {
 }
 
 /**
- * What an operation may cost at worst: each object 1, each value 0.1, lists times their `first`, the length of what they
- * are asked for (`fields`), or what lists of that kind usually hold; a field with type-graphql's `complexity` costs that: a number for itself, or a function of its
- * arguments and of what is asked of its children for the whole. Expects a validated document.
+ * The maximum cost of an operation: each object 1, each value 0.1, lists times their `first`, the length of the list
+ * that they are asked for (`fields`), or the usual length of such lists; a field with type-graphql's `complexity` costs
+ * that: a number for itself, or a function of its arguments and of its children's cost for the whole. Expects a
+ * validated document.
  */
 export function operationCost(priced: Priced, operation: OperationDefinitionNode): number {
   const root = priced.schema.getRootType(operation.operation);
@@ -150,7 +151,7 @@ class Pricing {
 
 function times(field: GraphQLField<unknown, unknown>, { first, fields }: Record<string, unknown>): number {
   if (field.args.some((arg) => arg.name === 'first'))
-    // A wrong one is for the resolver to refuse.
+    // The resolver refuses a wrong one.
     return typeof first === 'number' ? Math.min(Math.max(first, 1), MAX_FIRST) : DEFAULT_FIRST;
   if (Array.isArray(fields)) return fields.length;
   // The edges of a connection were multiplied by its `first`.

@@ -23,7 +23,7 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 
-/** How a value of the answer is made from what a resolver gave; `isPlain`: below it nothing is resolved any more. */
+/** Makes a value of the answer from a resolver's; `isPlain`: nothing below it is resolved any more. */
 export type PlannedType = { nonNull: boolean; isPlain: boolean } & (
   | { kind: 'leaf'; serialize: (value: unknown) => unknown }
   | { kind: 'list'; item: PlannedType }
@@ -40,19 +40,19 @@ export interface PlannedField {
   definition: GraphQLField<unknown, unknown>;
   /** null: the parent's property of its name. */
   resolve: GraphQLFieldResolver<unknown, unknown> | null;
-  /** Of `__typename`: the answer itself; else null. */
+  /** The answer of a `__typename`; else null. */
   constant: string | null;
   type: PlannedType;
 }
 
-/** What a plan is made of. */
+/** The sources of a plan. */
 export interface PlanSource {
   schema: GraphQLSchema;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   operation: OperationDefinitionNode;
 }
 
-/** The variables that decide what is left out; there is one plan for each of their combinations. */
+/** The variables that decide about @skip and @include; there is one plan for each of their combinations. */
 export function deciders({ operation, fragments }: PlanSource): string[] {
   const names = new Set<string>();
   const collect = ({ selections }: SelectionSetNode): void => {
@@ -67,13 +67,13 @@ export function deciders({ operation, fragments }: PlanSource): string[] {
   return [...names];
 }
 
-/** The fields of an operation of a validated document. Throws where a directive has no argument. */
+/** Plans the fields of an operation of a validated document. Throws where a directive has no argument. */
 export function planOperation(source: PlanSource, variables: Record<string, unknown>): readonly PlannedField[] {
   const { schema, operation } = source;
   return new Planning(source, variables).fields(schema.getRootType(operation.operation)!, [operation.selectionSet]);
 }
 
-/** How many fields there are in a plan, at all levels. */
+/** Number of fields in a plan, at all levels. */
 export function plannedFields(fields: readonly PlannedField[]): number {
   let sum = fields.length;
   for (let { type } of fields) {
@@ -83,7 +83,7 @@ export function plannedFields(fields: readonly PlannedField[]): number {
   return sum;
 }
 
-/** Whether one of the names is asked for of each object that the field gives. */
+/** Whether one of the names is selected on the objects that the field gives. */
 export function asksFor(info: GraphQLResolveInfo, names: readonly string[]): boolean {
   const { schema, fragments, operation, returnType, fieldNodes, variableValues } = info;
   const source = { schema, operation, fragments: new Map(Object.entries(fragments)) };
@@ -113,7 +113,7 @@ class Planning {
     return [...this.found(type, sets)].map(([key, nodes]) => this.#field(type, key, nodes));
   }
 
-  /** What is asked, by the names in the answer. */
+  /** The selected fields, by their names in the answer. */
   found(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): ReadonlyMap<string, readonly FieldNode[]> {
     const found = new Map<string, FieldNode[]>();
     const seen = new Set<string>();

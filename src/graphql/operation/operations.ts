@@ -37,7 +37,7 @@ import { HeldRequests, isLittle } from './held-requests.ts';
 import { mistakesTold } from './mistakes-told.ts';
 import { withinTime } from './within-time.ts';
 
-/** What a client asks, whichever transport brought it. */
+/** A client's operation, whichever transport brought it. */
 export interface OperationRequest {
   query: string;
   operationName?: string | null | undefined;
@@ -51,7 +51,7 @@ export interface AdmittedOperation {
   request: OperationRequest;
   context: GraphqlContext;
   cost: number;
-  /** About what its variables take in memory. */
+  /** Estimated bytes of its variables in memory. */
   bytes: number;
   /** The same for queries and subscriptions of one token that are answered alike. */
   sharing: string;
@@ -60,48 +60,48 @@ export interface AdmittedOperation {
 /** One execution. */
 interface Running {
   context: GraphqlContext;
-  /** The event, of a subscription. */
+  /** The event, for a subscription. */
   root?: unknown;
 }
 
-/** Milliseconds that a unit of price takes at worst, and usually. */
+/** Milliseconds per unit of price at worst, and usually. */
 const WORST_MS = 0.06;
 const USUAL_MS = 0.01;
 /** Histories are read by other threads: the event loop is free meanwhile, the processor is not. */
 const READING_COUNTS = 0.25;
-/** What is longer worked at counts however cheap its text is. */
+/** Milliseconds of work on long lists from which it counts, however low its price. */
 const LONG_READING_MS = 50;
-/** They copy and tidy up so many points in a millisecond. */
+/** Points that reading threads copy and tidy up per millisecond. */
 const POINTS_PER_MS = 2_000;
-/** Loading what is long takes a millisecond for so many bytes, at worst. */
+/** Bytes of long rows loaded per millisecond, at worst. */
 const LOADED_BYTES_PER_MS = 30_000;
-/** Writing an answer down takes a millisecond for so many bytes. */
+/** Bytes of an answer written per millisecond. */
 const BYTES_PER_MS = 70_000;
-/** In pieces, which are put together then. */
+/** Memory per byte of a large answer: its pieces, and the whole that they are put together to. */
 const WRITTEN_TIMES = 2;
-/** Reading a request and writing its answer takes so long, whatever it asks, refused or not. */
+/** Milliseconds of reading a request and writing its answer, refused or not. */
 const REQUEST_MS = 0.3;
-/** A mutation, at most, beside its price: it also waits for the database. Renaming a device takes half of it. */
+/** Maximum milliseconds of a mutation beside its price: it also waits for the database. */
 const MUTATION_MS = 4;
-/** What an error in an answer takes: it is told with its place, and its stack was taken down. */
+/** Milliseconds of an error in an answer: it is told with its place, and with a stack. */
 const ERROR_MS = 0.2;
-/** Sending one message takes so long, and a millisecond more for so many characters. */
+/** Milliseconds of sending one message, and characters sent per millisecond more. */
 const PUSH_MS = 0.002;
 const PUSHED_PER_MS = 1_000_000;
-/** From this price on an operation runs alone. */
+/** The price from which an operation runs alone. */
 const DEAR = 2000;
 /** Maximum mutations per token that have begun and have no answer: clients that go away leave no more behind. */
 const MAX_MUTATIONS = 200;
-/** Below this price an event that is answered with its crowd counts so much, its part of what that takes, and its bytes. */
+/** The price below which an event is answered with its crowd, and its cost beside its part of that one's time. */
 const CHEAP = 30;
 const EVENT_MS = 0.02;
 const EVENT_BYTES_PER_MS = 20_000;
-/** An event also costs what made and sends it: without that others keep 0.67 of the event loop, not 0.7 … */
+/** Factor for an event's time, which also stands for making and sending it … */
 const PUSHED_COUNTS = 1.5;
-/** … and a dear one what other threads and the database read for it: with it others keep 0.7 of their requests, not 0.6. */
+/** … and for a dear one, which also stands for what other threads and the database read for it. */
 const DEAR_EVENT = 500;
 const DEAR_PUSHED_COUNTS = 5;
-/** With the time-outs of the database, which come to about five seconds, everybody is answered within ten. */
+/** Milliseconds of waiting after which operations are refused when the database does not answer. */
 const WAITED_FOR_NOTHING_MS = 4_000;
 
 /** The one way of an operation, over HTTP and WebSocket alike: parse, limits, validation, price, access, turn, execution. */
@@ -117,7 +117,7 @@ export class Operations {
   readonly #mutations = new KeyedSemaphore({ atOnce: MAX_MUTATIONS, maxUnfinished: MAX_MUTATIONS });
   readonly #queries = new QueryCoalescing();
   readonly #memory = new LoadedMemory();
-  /** What is long is not written in one turn of the event loop. */
+  /** Writes long answers across several turns of the event loop. */
   readonly #large = new LargeAnswers();
 
   constructor(schema: GraphQLSchema, shares: FairScheduler, watch?: WatchExecution) {
@@ -142,7 +142,7 @@ export class Operations {
         if (error instanceof RefusedDocument) this.shares.spend(caller, error.errors.length * ERROR_MS);
         throw error;
       } finally {
-        // Of a document that is known, too: the price of a long one takes 4 ms.
+        // Charged for a known document, too: pricing a long one takes milliseconds.
         this.shares.spend(caller, performance.now() - started);
       }
     };
@@ -154,8 +154,8 @@ export class Operations {
 
   /**
    * Runs a query or mutation, when it is its caller's turn. An answer that is too large, or not there in time, is an
-   * error, and so is OVERLOADED, or UNAVAILABLE when those before it got no answer from the database. Long data comes as
-   * JSON, too.
+   * error, and so is OVERLOADED, or UNAVAILABLE when those before it got no answer from the database. Long data comes
+   * as JSON, too.
    */
   execute(admitted: AdmittedOperation): Promise<Executed> {
     const { context, checked: document, bytes } = admitted;
@@ -174,13 +174,13 @@ export class Operations {
     return executed;
   }
 
-  /** Opens what a subscription listens to. */
+  /** Opens the stream of a subscription. */
   subscribe(admitted: AdmittedOperation): Promise<LiveStream | ExecutionResult> {
     const args = { ...this.#args(admitted), contextValue: admitted.context };
     return createSourceEventStream(args) as Promise<LiveStream | ExecutionResult>;
   }
 
-  /** What a subscription answers to an event, with a fresh context; equal ones of one token get one answer. */
+  /** The answer of a subscription to an event, with a fresh context; equal ones of one token get one answer. */
   answer(admitted: AdmittedOperation, { of, value }: LiveEvent): Promised<EventAnswer> {
     const { context } = admitted;
     const make = async (budget?: WorkBudget): Promise<EventAnswer> => {
@@ -193,7 +193,7 @@ export class Operations {
     return of === null ? make() : this.#answers.of(of, admitted.sharing, context.budget, make);
   }
 
-  /** Answers that were there already also cost what sends them. */
+  /** Charges the caller for sending: answers that were made before cost that, too. */
   pushed({ context }: AdmittedOperation, messages: number, characters: number): void {
     this.shares.spend(context.caller, messages * PUSH_MS + characters / PUSHED_PER_MS);
   }
@@ -238,14 +238,14 @@ export class Operations {
     if (admitted.operation.operation === OperationTypeNode.MUTATION) {
       context.nextTurn = this.#turnsBetween(context.caller, kind);
       const turn = this.shares.begin(context.caller, kind);
-      // Strangers sign in, for which they have a line of their own, and hold nothing.
+      // Operations without a token sign in, for which they have a queue of their own, and hold nothing.
       const use = context.isAnonymous ? run : () => this.#mutations.use(context.caller.tokenId, run);
       return turn.then(use).catch(failed);
     }
     return this.shares.run(context.caller, run, kind).catch(failed);
   }
 
-  /** Between the mutations of an operation, fifty of which took others half of their recording. */
+  /** The turns between the mutations of an operation: fifty in one turn would hold up others. */
   #turnsBetween(caller: Caller, kind: { expensive: boolean }): () => Promise<void> {
     let from = performance.now();
     return async () => {
@@ -255,7 +255,7 @@ export class Operations {
     };
   }
 
-  /** `crowd`: in which a cheap event is answered. */
+  /** `crowd`: the crowd in which a cheap event is answered. */
   async #run(admitted: AdmittedOperation, { context, root }: Running, crowd?: { isOver: boolean }): Promise<Executed> {
     const { caller, budget } = context;
     const expectedMs = admitted.cost * USUAL_MS;
@@ -267,27 +267,27 @@ export class Operations {
     const memory = this.#memory.open(caller, () => budget.check(), isMutation);
     budget.memory = memory;
     try {
-      // Who has waited for its turn may be gone, and so may its right.
+      // An operation that has waited for its turn may be unwanted, and so may its right be gone.
       budget.check();
       const renewing = context.renew();
       if (renewing instanceof Promise) await renewing;
       const running = this.#compiled(admitted)({ ...this.#args(admitted), rootValue: root, contextValue: context });
-      // What is there at once is not waited for: others would have their turn meanwhile, on this caller's account.
+      // A result that is there is not waited for: others would have their turn meanwhile, on this caller's account.
       const all = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
       const away = databaseFailure(all, budget);
       errors = all.errors?.length ?? 0;
       isAway = away !== null;
-      // They would wait for their own time-outs one after the other.
+      // Others would wait for their own time-outs one after the other.
       if (away !== null) this.shares.refuse(WAITED_FOR_NOTHING_MS, away);
       if (budget.ended !== null) throw away ?? budget.ended;
       const result = all.errors === undefined ? all : { ...all, errors: toldErrors(all.errors) };
       bytes = answerBytes(result.data, MAX_ANSWER_BYTES);
       if (bytes > MAX_ANSWER_BYTES) throw answerTooLarge();
       const isLarge = bytes > LARGE_BYTES;
-      // Within its turn: so many are in memory at once as run.
+      // Within its turn: at most the running ones are in memory at once.
       if (isLarge) await budget.room(WRITTEN_TIMES * bytes);
       const written = isLarge ? await this.#large.write({ data: result.data }, () => budget.check()) : null;
-      // Nor is what comes out together.
+      // Answers that come out together are not written in one turn either.
       if (!isLarge) await yieldForLarge(bytes);
       return { result, bytes, written };
     } catch (error) {
@@ -323,7 +323,7 @@ export class Operations {
   }
 }
 
-/** How many times the time that an event's answer took is held against its caller. */
+/** Factor by which the time of an event's answer is charged to its caller. */
 function pushedCounts(cost: number): number {
   return cost < DEAR_EVENT ? PUSHED_COUNTS : DEAR_PUSHED_COUNTS;
 }

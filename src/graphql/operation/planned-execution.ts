@@ -13,7 +13,7 @@ import { GraphqlContext } from '../context/graphql-context.ts';
 import type { PlannedField, PlannedType } from './operation-plan.ts';
 import { emptyAnswer, isPromise, plainAnswer, propertyOf } from './plain-answer.ts';
 
-/** A planned operation and what it is run with; `variables` converted. */
+/** A planned operation and the facts of its run; `variables` converted. */
 interface PlannedRequest {
   fields: readonly PlannedField[];
   schema: GraphQLResolveInfo['schema'];
@@ -24,7 +24,7 @@ interface PlannedRequest {
   variables: Record<string, unknown>;
 }
 
-/** A place in the answer: its path, and what becomes null when nothing can stand there. */
+/** A place in the answer: its path, and the nearest one that becomes null when it fails. */
 interface Place {
   container: Record<string | number, unknown>;
   key: string | number;
@@ -33,15 +33,15 @@ interface Place {
   isNull: boolean;
 }
 
-/** Looks at the clock once per so many fields: each takes a few µs at most. */
+/** Fields per look at the clock: each takes a few µs at most. */
 const FIELDS_PER_LOOK = 100;
-/** Leaves all that goes on at once: the operation has ended. */
+/** Ends all work that goes on at once: the operation has ended. */
 const STOP = new Error('The operation has ended.');
 
 /**
- * Runs a planned operation as graphql-js does. What is known is written into the answer at once, and only what a resolver
- * promises is waited for; others are heard between slices of it. QUERY_TOO_COMPLEX ends it, and what is still loaded for
- * it, when the answer has too many values or errors.
+ * Runs a planned operation as graphql-js does. Known values are written into the answer at once, and only promised ones
+ * are waited for; others are heard between slices of it. QUERY_TOO_COMPLEX ends it, and what is still loaded for it,
+ * when the answer has too many values or errors.
  */
 export function executePlanned(request: PlannedRequest): ExecutionResult | Promise<ExecutionResult> {
   return new PlannedExecution(request).run();
@@ -77,7 +77,7 @@ class PlannedExecution {
     return new Promise((resolve) => (this.#end = () => resolve(this.#result())));
   }
 
-  /** Mutations: each begins when the one before it is answered, and none behind one that failed and must not be null. */
+  /** Runs mutations one by one, each when the one before is answered; none after a failed one that must not be null. */
   async #oneByOne(fields: readonly PlannedField[], source: unknown, root: Place): Promise<ExecutionResult> {
     const answer = emptyAnswer(fields);
     this.#answer.data = answer;
@@ -118,7 +118,7 @@ class PlannedExecution {
     throw STOP;
   }
 
-  /** Does what was pending, in a later turn of the event loop where operations have had their slice of this one. */
+  /** Goes on with pending work, in a later turn of the event loop when operations have had their slice of this one. */
   #goOn(work: () => void): void {
     if (!this.#isSliceOver()) return this.#finish(work);
     this.#later.push(work);
@@ -223,7 +223,7 @@ class PlannedExecution {
     }
   }
 
-  /** Throws what graphql-js says where the value is none of the type. */
+  /** Completes a value. Throws graphql-js's error where the value is none of the type. */
   #complete(type: PlannedType, value: unknown, field: PlannedField, place: Place): unknown {
     if (value instanceof Error) throw value;
     const name = `${field.parentType.name}.${field.name}`;
@@ -243,7 +243,7 @@ class PlannedExecution {
     return place.isNull ? null : items;
   }
 
-  /** The items of a list from that one on: of a long list the rest goes on in a later turn. */
+  /** Writes the items of a list from that one on: the rest of a long list goes on in a later turn. */
   #items(
     type: PlannedType,
     values: readonly unknown[],
@@ -259,7 +259,7 @@ class PlannedExecution {
     }
   }
 
-  /** Null takes the place of the nearest that may be null; what was null already says no more of it. */
+  /** Puts null into the nearest place that may be null; a place that was null already reports no more errors. */
   #fail(error: unknown, { nodes }: PlannedField, at: Place): void {
     this.#failures += 1;
     if (this.#failures > MAX_ERRORS) this.#stop(tooManyErrors());

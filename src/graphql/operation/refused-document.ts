@@ -1,7 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { toldErrors } from '../context/answer-limits.ts';
 
-/** A document that cannot be run as it stands: what graphql-js says of it, each error with its code. */
+/** A document that cannot be run: graphql-js's errors, each with its code. */
 export class RefusedDocument extends Error {
   readonly errors: readonly GraphQLError[];
 

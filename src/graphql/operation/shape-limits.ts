@@ -10,9 +10,9 @@ import { AppError } from '../../errors.ts';
 import { textOf } from './document-text.ts';
 import { FieldComparisons } from './field-comparisons.ts';
 
-/** The largest shape of a document that is looked at any further (CONTRACT 7); `operation-cost.ts` weighs the rest. */
+/** Maximum shape of a document (CONTRACT 7); `operation-cost.ts` weighs the rest. */
 export const SHAPE_LIMITS = {
-  /** Lexical tokens; also bounds the time that validation takes. */
+  /** Lexical tokens; also bounds the time of validation. */
   tokens: 5000,
   /** Blanks, line ends, commas and comments, in characters: beside few tokens they take a parser as long as many. */
   'ignored characters': 65_536,
@@ -28,17 +28,14 @@ export const SHAPE_LIMITS = {
   'repeated fields': 20,
   /** The same field with equal arguments in one object, under several names. */
   'equal fields': 3,
-  /** The same through all of a document, with all fragments expanded: for so many validation takes 10 ms. */
+  /** The same through all of a document, with all fragments expanded: bounds the time of validation. */
   'field comparisons': 25_000,
 } as const;
 
-/**
- * Of a longer text nodes do not know their places, and errors do not tell them: graphql-js counts the lines before each
- * of them anew. 500 errors take it 15 ms so, and of a megabyte of line ends 8 s.
- */
+/** Maximum text whose errors tell their places: graphql-js counts the lines before each of them anew. */
 const LOCATED = { characters: 16_384, lines: 500 };
 
-/** Which limit an operation is over, as `extensions.limit` names it. */
+/** Name of a limit, as `extensions.limit` has it. */
 type LimitName = keyof typeof SHAPE_LIMITS | 'cost' | 'bytes' | 'seconds';
 
 const TO_DO: Partial<Record<LimitName, string>> = {
@@ -46,7 +43,7 @@ const TO_DO: Partial<Record<LimitName, string>> = {
   'field comparisons': 'Name each field once in what is selected of an object, fragments included, or use aliases.',
 };
 
-/** QUERY_TOO_COMPLEX, saying which limit, what is allowed, and how much it was; null: that is not known exactly. */
+/** QUERY_TOO_COMPLEX, with the limit, the allowed number, and the actual one; null: that is not known exactly. */
 export function tooComplex(limit: LimitName, allowed: number, actual: number | null): AppError {
   const how =
     actual === null
@@ -62,8 +59,8 @@ export function tooComplex(limit: LimitName, allowed: number, actual: number | n
 }
 
 /**
- * Parses a document and refuses one that is too large in any way that can be told without the schema, so that nothing
- * later can be made slow by it. Throws AppError QUERY_TOO_COMPLEX, or graphql-js's syntax error.
+ * Parses a document and refuses one whose shape is too large, as far as that is known without the schema, so that
+ * nothing later can be made slow by it. Throws AppError QUERY_TOO_COMPLEX, or graphql-js's syntax error.
  */
 export function parseWithinLimits(query: string): DocumentNode {
   const document = parseTokens(query);
@@ -115,7 +112,7 @@ function parseTokens(query: string): DocumentNode {
   }
 }
 
-/** graphql-js throws the same class for both: only a document that parses a little further ran into the limit. */
+/** Whether the error is the token limit, which graphql-js throws as any other: then more tokens parse. */
 function isTokenLimit(query: string, error: GraphQLError): boolean {
   try {
     parse(query, { maxTokens: SHAPE_LIMITS.tokens + 1 });
@@ -173,7 +170,7 @@ class ShapeMeasure {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     const fragment = this.#fragments.get(name);
-    // Unknown and circular fragments are for validation to refuse.
+    // Validation refuses unknown and circular fragments.
     if (fragment === undefined || this.#open.has(name))
       return { depth: 0, 'root fields': 0, aliases: 0, directives: 0, fields: 0 };
     this.#open.add(name);

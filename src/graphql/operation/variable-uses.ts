@@ -9,10 +9,10 @@ import {
 import { badInput } from '../../errors.ts';
 import { answerBytes } from '../context/answer-size.ts';
 
-/** What variables may add to an operation by standing in its lists and objects several times, in bytes of JSON. */
+/** Maximum bytes of JSON that variables add to an operation by occurring several times in its lists and objects. */
 const MOST_BYTES = 4 * 1_048_576;
 
-/** What an operation or a fragment says itself: how often each variable stands in a list or an object, and its spreads. */
+/** Own part of an operation or fragment: how often each variable occurs in a list or an object, and its spreads. */
 interface Part {
   uses: ReadonlyMap<string, number>;
   spreads: ReadonlySet<string>;
@@ -20,13 +20,12 @@ interface Part {
 
 type Definition = OperationDefinitionNode | FragmentDefinitionNode;
 
-/** Documents are kept: they are looked through once. */
+/** Uses in kept documents: counted once. */
 const found = new WeakMap<Definition, Part>();
 
 /**
- * Bounds what an operation comes to when its variables are written into the lists and objects that they stand in, before
- * anything goes through those: two thousand times a megabyte otherwise. Expects a validated document. Throws AppError
- * BAD_USER_INPUT, naming the variable.
+ * Bounds the size of an operation with its variables written into its lists and objects, before anything goes through
+ * those. Expects a validated document. Throws AppError BAD_USER_INPUT, naming the variable.
  */
 export function checkVariableUses(
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
@@ -38,7 +37,7 @@ export function checkVariableUses(
   for (const { variable, defaultValue } of operation.variableDefinitions ?? []) {
     const name = variable.name.value;
     const times = uses.get(name) ?? 0;
-    // As often as it was sent.
+    // No more than it was sent.
     if (times <= 1) continue;
     const value = Object.hasOwn(variables, name) ? variables[name] : defaultValue && valueFromASTUntyped(defaultValue);
     room -= (times - 1) * answerBytes(value, room);
@@ -50,7 +49,7 @@ export function checkVariableUses(
   }
 }
 
-/** Of all that the operation reaches, each fragment once. */
+/** Uses in all that the operation reaches, each fragment once. */
 function usesIn(
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   operation: OperationDefinitionNode,
@@ -58,7 +57,7 @@ function usesIn(
   const own = partOf(operation);
   if (own.spreads.size === 0) return own.uses;
   const uses = new Map(own.uses);
-  // Grows while it is gone through.
+  // Grows while it is visited.
   const reached = new Set(own.spreads);
   for (const name of reached) {
     const fragment = fragments.get(name);

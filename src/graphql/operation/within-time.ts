@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import { MAX_SECONDS, type WorkBudget } from '../context/work-budget.ts';
 import { tooComplex } from './shape-limits.ts';
 
-/** The result, or QUERY_TOO_COMPLEX when it takes too long: from then on nothing more is loaded for it. */
+/** The result, or QUERY_TOO_COMPLEX when it takes too long: then nothing more is loaded for it. */
 export function withinTime(running: Promise<ExecutionResult>, budget: WorkBudget): Promise<ExecutionResult> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

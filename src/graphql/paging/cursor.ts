@@ -1,7 +1,7 @@
 import { seal, unseal } from '../../domain/text/sealed-text.ts';
 import { badInput } from '../../errors.ts';
 
-/** What a cursor may carry: the values of the sort key of the last row seen. */
+/** The content of a cursor: the values of the sort key of the last row seen. */
 export type CursorKey = (string | number)[];
 
 /** Opaque text of a place in a list. `kind` keeps one list's cursors out of another. */

@@ -13,7 +13,7 @@ const PAGINGS: Record<DeviceOrder, Paging<ListedDevice>['shape']> = {
   CREATED: ['number', 'number'],
 };
 
-/** How lists of devices are paged in this order; a cursor of another order or direction is refused. */
+/** The paging of device lists in this order; a cursor of another order or direction is refused. */
 export function devicePaging(order: DeviceOrder, descending: boolean): Paging<ListedDevice> {
   const kind = `device ${order}${descending ? ' descending' : ''}`;
   return { kind, shape: PAGINGS[order], keyOf: ({ position }) => position };
@@ -24,12 +24,12 @@ export function deviceOf({ device }: ListedDevice): Device {
   return device;
 }
 
-/** About what a page of devices takes in memory. */
+/** Estimates the bytes of a page of devices in memory. */
 export function bytesOfListed({ items }: { items: readonly ListedDevice[] }): number {
   return items.reduce((bytes, { device }) => bytes + bytesOfDevice(device), 0);
 }
 
-/** What was read with a page of devices is not asked for again by what they are asked. */
+/** Gives the loaders what was read with a page of devices, so that it is not read again. */
 export function knowDevices({ product, lastHeard }: Loaders, items: readonly ListedDevice[]): void {
   for (const { device, lastHeardAt } of items) {
     lastHeard.know(device.key, lastHeardAt);

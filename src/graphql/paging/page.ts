@@ -3,9 +3,9 @@ import { badInput } from '../../errors.ts';
 import { type CursorKey, decodeCursor, encodeCursor } from './cursor.ts';
 import type { Connection } from '../types/connection.ts';
 
-/** As many items a page may have. */
+/** Maximum items per page. */
 export const MAX_FIRST = 500;
-/** As many it has when nothing is said. */
+/** Items per page without `first`. */
 export const DEFAULT_FIRST = 50;
 
 /** The arguments of every list, as the schema describes them. */
@@ -39,7 +39,7 @@ export function readAfter<Row>(paging: Paging<Row>, after: string | null | undef
   return after === null || after === undefined ? null : decodeCursor(paging.kind, after, paging.shape);
 }
 
-/** The rows of one page as a connection; `count` is asked only when `totalCount` is. */
+/** The rows of one page as a connection; `count` is called only for `totalCount`. */
 export function connectionWith<Row, Node = Row>(
   paging: Paging<Row>,
   { items, hasNextPage }: Page<Row>,
@@ -57,7 +57,7 @@ export function connectionWith<Row, Node = Row>(
   return { edges, pageInfo, count };
 }
 
-/** An item of a page; its cursor is made when it is asked for. */
+/** An item of a page; its cursor is made when it is selected. */
 class PageEdge<Row, Node> {
   readonly node: Node;
   readonly #paging: Paging<Row>;

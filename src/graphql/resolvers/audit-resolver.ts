@@ -8,12 +8,12 @@ import { AuditEntryConnection, type AuditEntryObject } from '../types/audit-entr
 import type { Connection } from '../types/connection.ts';
 import { DateTime } from '../types/date-time.ts';
 
-/** A page is read, or its log gone through, in up to some 6 ms: fifty can be asked for at once. */
+/** Milliseconds after which others have their turn: fifty pages can be asked for at once. */
 const GIVES_WAY_AFTER_MS = 5;
 
 const ENTRIES: Paging<AuditEntry> = { kind: 'audit', shape: ['string'], keyOf: ({ id }) => [id] };
 
-/** Who changed what, when. */
+/** Audit entries: who changed what, when. */
 @Resolver()
 export class AuditResolver {
   readonly #auditLog: AuditLog;
@@ -51,7 +51,7 @@ export class AuditResolver {
     const last = (readAfter(ENTRIES, after)?.[0] as string | undefined) ?? null;
     const filter = { from, to, userId, operation };
     return this.#turns.run(async () => {
-      // Who has given up meanwhile takes nobody's turn.
+      // An ended operation takes no turn.
       budget.check();
       return connectionWith(
         ENTRIES,

@@ -10,7 +10,7 @@ import {
 import { DeviceObject } from '../types/device.ts';
 import { Json } from '../types/json.ts';
 
-/** What decoders are told about devices (CONTRACT 5); the values of a device are in device-object-resolver. */
+/** Configuration that decoders get (CONTRACT 5); the values of a device are in device-object-resolver. */
 @Resolver(() => ConfigurationFieldObject)
 export class ConfigurationResolver {
   readonly #configurations: ConfigurationService;

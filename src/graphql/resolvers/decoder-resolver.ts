@@ -11,7 +11,7 @@ import {
 } from '../types/decoder.ts';
 import { Json } from '../types/json.ts';
 
-/** Saving a decoder, with all who read its product anew then, takes the event loop so long, and a millisecond for so many characters. */
+/** Milliseconds of saving a decoder and reading its product anew, and characters of it per millisecond more. */
 const SAVES_MS = 5;
 const SAVED_PER_MS = 10_000;
 

@@ -13,7 +13,7 @@ import { DateTime } from '../types/date-time.ts';
 import { DeviceConnection, DeviceInput, DeviceObject, UpdateDeviceInput } from '../types/device.ts';
 import { DeviceOrderEnum } from '../types/enums.ts';
 
-/** Price of making or deleting one: four times 10,000 go into one operation. */
+/** Price of making or deleting one. */
 const DEVICE_PRICE = 0.5;
 
 /** Devices (CONTRACT 1). */

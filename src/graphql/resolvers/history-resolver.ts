@@ -5,7 +5,7 @@ import type { GraphqlContext } from '../context/graphql-context.ts';
 import { HistoryArgs } from '../types/history-args.ts';
 import { DeviceHistoryObject } from '../types/measurement.ts';
 
-/** What a device of many costs beside what is asked of it. */
+/** Cost of each of many devices, beside what is asked of it. */
 const COST_OF_A_DEVICE = 5;
 
 /** The histories of many devices at once (CONTRACT 7). */

@@ -14,7 +14,7 @@ interface Subscribing<Args> {
   context: GraphqlContext;
 }
 
-/** Live values and calls (CONTRACT 7): the streams themselves are opened by what the context brings. */
+/** Live values and calls (CONTRACT 7): the sources of the context open the streams. */
 @Resolver()
 export class LiveResolver {
   @Subscription(() => RecordedBatch, {

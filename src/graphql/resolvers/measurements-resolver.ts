@@ -16,7 +16,7 @@ import { DeleteResult, EntryInput } from '../types/measurement.ts';
 const MAX_ENTRIES = 10_000;
 /** Price of recording one. */
 const ENTRY_PRICE = 0.1;
-/** Reading so many out of the question took some milliseconds already. */
+/** Entries from which reading them out of the request took milliseconds already. */
 const MANY = 1_000;
 
 interface MeasurementsResolverDeps {
@@ -37,7 +37,7 @@ export class MeasurementsResolver {
   }
 
   @Mutation(() => RecordResult, {
-    // All may be rejected, of which `childComplexity` has a few.
+    // All may be rejected; `childComplexity` counts only a few.
     complexity: ({ args, childComplexity }) => priceOfEach(args['entries'], ENTRY_PRICE + childComplexity / LIST_TIMES),
     description: 'The twin of the record endpoint: same rules, but no write limit. Answers after the commit.',
   })
@@ -107,7 +107,7 @@ export class MeasurementsResolver {
     return { measurements: await this.#deps.store.remove(query, this.#allowedPieces(context, device)) };
   }
 
-  /** Deleting may take long: each piece in its turn, as long as the token may. */
+  /** Runs each piece of a long deletion in its turn, while the token may delete. */
   #allowedPieces(context: GraphqlContext, device: DeviceInfo): Piece {
     const { piece } = this.#deps.shares.backgroundOf(context.access);
     let pieces = 0;

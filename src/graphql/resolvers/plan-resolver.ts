@@ -5,7 +5,7 @@ import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { PlanChangeObject, PlanObject } from '../types/plan.ts';
 
-/** The plans to choose from, and what choosing one takes. */
+/** The plans to choose from, and what a change of plan takes away. */
 @Resolver()
 export class PlanResolver {
   readonly #plans: Plans;

@@ -7,7 +7,7 @@ import type { Connection } from '../types/connection.ts';
 import { CreateProductInput, ProductConnection, ProductObject, UpdateProductInput } from '../types/product.ts';
 
 const PRODUCTS: Paging<Product> = { kind: 'product', shape: ['number'], keyOf: (product) => [product.key] };
-/** Copying examples takes a millisecond for so many bytes, at worst. */
+/** Bytes of examples copied per millisecond, at worst. */
 const COPIED_BYTES_PER_MS = 50_000;
 
 /** Products (CONTRACT 1). */

@@ -60,7 +60,7 @@ import { UserResolver } from './user-resolver.ts';
 import { ViewerResolver } from './viewer-resolver.ts';
 import { WorkspaceResolver } from './workspace-resolver.ts';
 
-/** What resolvers answer from: the domain's services, and what a few of them read themselves. */
+/** Dependencies of the resolvers: the domain's services, and sources that a few of them read themselves. */
 export interface ResolverDeps {
   database: Database;
   auditLog: AuditLog;
@@ -93,7 +93,7 @@ export interface ResolverDeps {
 
 type ResolverClass = new (...parts: never[]) => object;
 
-/** Every resolver class of the schema, and how its one instance is made: a new resolver is one line here. */
+/** Every resolver class of the schema, with the maker of its one instance: a new resolver is one line here. */
 export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => object> = new Map<
   ResolverClass,
   (deps: ResolverDeps) => object

@@ -83,7 +83,7 @@ export class UserResolver {
 
   /** The one operation that needs no token. */
   @Mutation(() => CreatedToken, {
-    // Guessing passwords in one request is to be dear, and hashing one is.
+    // Guessing passwords in one request must be dear, and hashing one is.
     complexity: 2500,
     description: 'A PERSONAL token for 30 days. Needs no token.',
   })

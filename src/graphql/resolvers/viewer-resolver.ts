@@ -10,7 +10,7 @@ import type { TokenService } from '../../domain/accounts/token-service.ts';
 import { TokenObject } from '../types/token.ts';
 import { Viewer } from '../types/viewer.ts';
 
-/** Who asks. Open to every token, whatever its scopes. */
+/** The token's own view. Open to every token, whatever its scopes. */
 @Resolver(() => Viewer)
 export class ViewerResolver {
   readonly #database: Database;

@@ -7,10 +7,10 @@ import type { WorkBudget } from '../context/work-budget.ts';
 import type { UntilIdle } from './until-idle.ts';
 import { type SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
-/** Events that are answered before it is looked whether the reader takes what is sent: of one who does not, no more. */
+/** Maximum events answered before the socket is asked again whether its reader keeps up. */
 const AT_ONCE = 50;
 
-/** A message with a result of the operation, as JSON; what is long is one buffer already. */
+/** A message with a result of the operation, as JSON; a long one is one buffer already. */
 export function nextMessage(id: string, payload: string | Buffer): string | Buffer {
   const head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
   return typeof payload === 'string'
@@ -19,19 +19,19 @@ export function nextMessage(id: string, payload: string | Buffer): string | Buff
 }
 
 interface EventPushDeps {
-  /** Of the subscription. */
+  /** The subscription's id. */
   id: string;
   session: SocketSession;
   /** Ends with the subscription. */
   budget: WorkBudget;
   events: LiveQueue<LiveEvent>;
-  /** Until the end of the events something waits for them. */
+  /** Kept until the end of the events. */
   kept: UntilIdle;
-  /** A thousand that are told of the same at once send it in turns. */
+  /** A thousand subscriptions that are told of the same at once send it in turns. */
   turns: EventLoopQueue;
   /** The payload of an event as JSON; null: there is nothing to tell. */
   payloadOf: (event: LiveEvent) => Promised<string | Buffer | null>;
-  /** So many messages and characters were handed to the socket. */
+  /** Told of the messages and characters that were handed to the socket. */
   onPushed: (messages: number, characters: number) => void;
 }
 
@@ -81,12 +81,12 @@ export class EventPush implements AsyncIterableIterator<never> {
     const { session, budget, payloadOf } = this.#deps;
     let ready: (string | Buffer)[] = [];
     for (const event of taken) {
-      // No event is answered for who has lost its rights, or is gone.
+      // No event is answered for a session that has lost its rights, or is gone.
       if (session.ending || budget.isEnded) return;
       const coming = payloadOf(event);
       const isAwaited = coming instanceof Promise;
       if (isAwaited) {
-        // It may fail while those before it wait for their turn: whoever does not wait for it would end the process with it.
+        // It may fail while those before it wait for their turn: an unhandled rejection would end the process.
         coming.catch(() => {});
         await this.#send(ready);
         ready = [];

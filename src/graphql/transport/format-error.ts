@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { GraphQLError, type GraphQLFormattedError, Kind } from 'graphql';
 import { AppError, databaseAway, type ErrorCode } from '../../errors.ts';
 
-/** What the door writes to; a pino logger will do. */
+/** The log of the door; a pino logger will do. */
 export interface GraphqlLog {
   error(facts: object, message: string): void;
   warn(facts: object, message: string): void;
@@ -56,12 +56,12 @@ const INPUT_NODES: ReadonlySet<string> = new Set([
   Kind.OBJECT,
 ]);
 
-/** As graphql-js begins to say it. */
+/** The beginning of graphql-js's own message. */
 const TOO_MANY_MISTAKES = 'Too many errors processing variables';
 
 /**
- * An error as it may leave, over HTTP and WebSocket alike: code, message, place, and the details of an AppError. What
- * is not meant for the client is logged under an id, and only the id leaves.
+ * An error as it may leave, over HTTP and WebSocket alike: code, message, place, and the details of an AppError. An
+ * error that is not meant for the client is logged under an id, and only the id leaves.
  */
 export function createErrorFormatter(
   log: GraphqlLog,
@@ -90,7 +90,7 @@ export function createErrorFormatter(
   };
 }
 
-/** The error and what it was made from, outermost first. */
+/** The error and its causes, outermost first. */
 function causes(error: unknown): Error[] {
   const chain: Error[] = [];
   for (let link = error; link instanceof Error && chain.length < 10;) {

@@ -22,7 +22,7 @@ interface GraphqlHttpDeps {
   log: GraphqlLog;
 }
 
-/** What Apollo Server calls its context: the operation as it was admitted. */
+/** The context of Apollo Server: the admitted operation. */
 interface ApolloContext {
   admitted: AdmittedOperation;
   requestId: string | undefined;
@@ -30,13 +30,13 @@ interface ApolloContext {
   long: { written: Buffer | null; errors: readonly GraphQLFormattedError[] | undefined };
 }
 
-/** Of bodies, in characters: who has no token signs in, which is short. */
+/** Maximum characters of a body without a token: signing in is short. */
 const MAX_OF_STRANGERS = 65_536;
-/** Reading less takes two milliseconds at most. */
+/** Characters from which a body is read in its caller's turn: less takes two milliseconds at most. */
 const LONG = 16_384;
 const JSON_TYPE = 'application/json';
 const RESPONSE_TYPE = 'application/graphql-response+json';
-/** What Apollo Server gets instead of long data, and its text. */
+/** Stands for long data in Apollo Server, and for its text. */
 const LONG_DATA = {};
 const WRITTEN_BEFORE = '';
 const NO_SUBSCRIPTIONS = 'Subscriptions need a WebSocket on this path with the protocol graphql-transport-ws.';
@@ -109,7 +109,7 @@ export class GraphqlHttp {
     context.body = text === WRITTEN_BEFORE ? longAnswer(asked.long) : text;
   }
 
-  /** Whose body it is is known before it is read: a long one in its caller's turn, and only of who has a token. */
+  /** Reads the operation: a long body in its caller's turn, and only with a token. */
   async #read(context: Koa.Context, asking: GraphqlContext): Promise<OperationRequest> {
     const { shares } = this.#deps.operations;
     const length = lengthOfBody(context);
@@ -123,10 +123,10 @@ export class GraphqlHttp {
     }
   }
 
-  /** What was not executed. GraphQL over HTTP: who asks for application/json only gets 200 for a document's mistakes. */
+  /** Answers with an error; by GraphQL over HTTP 200 for a document's mistakes, if only JSON is accepted. */
   #refuse(context: Koa.Context, error: unknown): void {
     const errors = error instanceof RefusedDocument ? error.errors : [wrap(error)];
-    // Whose token it is may have been asked of a database that is away.
+    // The token may have been looked up in a database that is away.
     context.status = statusOf(databaseAway(error) ?? error, wantsPlainJson(context));
     if (context.status === 401) context.set('WWW-Authenticate', 'Token');
     if (context.status === 503) context.set('Retry-After', '1');
@@ -203,13 +203,13 @@ export class GraphqlHttp {
   }
 }
 
-/** What the door that this one stands in has given the request. */
+/** The id that the outer door has given the request. */
 function requestIdOf({ res }: Koa.Context): string | undefined {
   const id = res.getHeader('X-Request-Id');
   return typeof id === 'string' ? id : undefined;
 }
 
-/** As `#text` writes it. */
+/** A long answer, written as `#text` does. */
 function longAnswer({ written, errors }: ApolloContext['long']): Buffer | null {
   return written && withErrors(written, errors);
 }

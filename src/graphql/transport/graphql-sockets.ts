@@ -26,13 +26,13 @@ import { CLOSES_MS, SessionRights } from './session-rights.ts';
 import { UntilIdle } from './until-idle.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
 
-/** What sockets run operations with and learn rights from. */
+/** Dependencies of sockets: they run operations and learn rights from these. */
 export interface GraphqlSocketsDeps {
   operations: Operations;
   sources: LoaderSources;
   live: LiveSources;
   authenticator: Authenticator;
-  /** `http/anonymous-requests`: what is asked without a valid token; throws RATE_LIMITED. */
+  /** `http/anonymous-requests`: counts requests without a valid token; throws RATE_LIMITED. */
   anonymous: {
     begin: (request: IncomingMessage) => void;
     wasKnown: (request: IncomingMessage) => void;
@@ -51,13 +51,13 @@ export interface GraphqlSocketsDeps {
 
 const PATH = '/graphql';
 const MAX_OPERATIONS = 100;
-/** In memory, in bytes. Of shorter ones that wait for an id twenty of a connection are not counted. */
+/** Bytes of a long message. Shorter ones that wait for an id are not counted: maximum 20 per connection. */
 const LONG_MESSAGE = 262_144;
-/** Of an operation's id, in characters: it is kept as long as the operation runs. */
+/** Maximum characters of an operation's id: it is kept as long as the operation runs. */
 const MAX_ID = 1000;
-/** As many frames a message may come in, a megabyte in 4 KB each (Go): those of a byte are all read in one turn. */
+/** Maximum frames per message, enough for a megabyte in 4 KB each (Go): tiny ones are all read in one turn. */
 const MAX_FRAGMENTS = 272;
-/** So often may the kernel hand over a piece of one frame: each takes a hundred bytes beside its own. */
+/** Maximum pieces of one frame that the kernel hands over: each takes a hundred bytes beside its own. */
 const MAX_PIECES = 4096;
 const INIT_WITHIN_MS = 5000;
 const DRAIN_MS = 5000;
@@ -78,7 +78,7 @@ export class GraphqlSockets {
   readonly #format;
   readonly #sessions = new Set<SocketSession>();
   readonly #kept = new KeptSubscriptions();
-  /** All connections read in turns, and all subscriptions send in turns. */
+  /** Turns in which all connections read, and all subscriptions send. */
   readonly #reading = new EventLoopQueue();
   readonly #pushing = new EventLoopQueue();
   readonly #rights: SessionRights;
@@ -96,7 +96,7 @@ export class GraphqlSockets {
       // `SocketMessages` answers, no faster than it is read.
       autoPong: false,
       perMessageDeflate: false,
-      // One message for each turn of the event loop: 64 KiB hold three thousand.
+      // One message per turn of the event loop: a piece of 64 KiB may hold thousands.
       allowSynchronousEvents: false,
       handleProtocols,
     });
@@ -119,7 +119,7 @@ export class GraphqlSockets {
       if (path !== PATH) return refuseUpgrade(socket, '404 Not Found');
       if (this.#draining) return refuseUpgrade(socket, '503 Service Unavailable');
       try {
-        // Until it has shown a valid token it counts as a stranger's.
+        // Until it has shown a valid token it counts as anonymous.
         this.#deps.anonymous.begin(request);
       } catch {
         return refuseUpgrade(socket, '429 Too Many Requests');
@@ -235,7 +235,7 @@ export class GraphqlSockets {
     });
   }
 
-  /** The errors to report, or what to run. */
+  /** The errors to report, or the operation to run. */
   async #admit(context: Context<Record<string, unknown>, Extra>, id: string, payload: SubscribePayload) {
     const { session, address } = context.extra;
     const { authenticator, operations, sources, live } = this.#deps;
@@ -276,7 +276,7 @@ export class GraphqlSockets {
     return kept;
   }
 
-  /** Long data goes out as it was written: graphql-ws sees results that never come, and their end. */
+  /** Sends long data as it was written: graphql-ws sees results that never come, and their end. */
   async #execute({ admitted, session, id }: Running): Promise<ExecutionResult | AsyncIterable<never>> {
     const { result, written } = await this.#deps.operations.execute(admitted);
     if (written === null) return result;
@@ -316,7 +316,7 @@ export class GraphqlSockets {
   }
 }
 
-/** What graphql-ws hands from `onSubscribe` to `execute` and `subscribe` beside graphql-js's own arguments. */
+/** Arguments that graphql-ws hands from `onSubscribe` to `execute` and `subscribe` beside graphql-js's own. */
 interface Running {
   admitted: AdmittedOperation;
   session: SocketSession;
@@ -330,7 +330,7 @@ function running({ admitted, session, id, kept = null }: Partial<Running>): Runn
   return { admitted, session, id, kept };
 }
 
-/** For graphql-ws: what fails from the start is the one operation's error, what is thrown instead closes the connection. */
+/** Fails from the start: graphql-ws ends the one operation with that, but the connection with a thrown error. */
 function failing(error: unknown): AsyncIterable<never> {
   const next = async (): Promise<never> => {
     throw error;
@@ -343,7 +343,7 @@ function refuseUpgrade(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
 }
 
-/** graphql-ws parses text by itself; what is parsed already it takes as well, though its types do not say so. */
+/** Takes a parsed message where graphql-ws's types ask for text: it takes those as well. */
 function ofText(receive: (text: string) => Promise<void>): (message: unknown) => Promise<void> {
   return receive as (message: unknown) => Promise<void>;
 }

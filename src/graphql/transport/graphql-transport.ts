@@ -22,7 +22,7 @@ interface GraphqlDoorDeps {
   sources: LoaderSources;
   live: LiveSources;
   authenticator: Authenticator;
-  /** `http/anonymous-requests`: what is asked without a valid token; throws RATE_LIMITED. */
+  /** `http/anonymous-requests`: counts requests without a valid token; throws RATE_LIMITED. */
   anonymous: {
     begin: (request: IncomingMessage) => void;
     during: <T>(request: IncomingMessage, lookUp: () => Promise<T>) => Promise<T>;
@@ -39,7 +39,7 @@ interface GraphqlDoorDeps {
   sessionSecretOf: (request: IncomingMessage) => string | null;
   /** `http/request-watch`: the id of a request. */
   requestIdOf: (request: IncomingMessage) => string;
-  /** The largest WebSocket message in bytes, as for bodies. */
+  /** Maximum bytes per WebSocket message, as for bodies. */
   maxMessageBytes: number;
   bodies: BodyMemory;
   watchExecution?: WatchExecution | undefined;
@@ -56,15 +56,15 @@ export interface GraphqlTransport {
   attachWebSocket(server: Server): void;
   /** Connections that are open, subscriptions that run on them, documents in memory. */
   load(): { sockets: number; subscriptions: number; documents: number };
-  /** Runs once what the first to ask would wait for; rejects when the database does not answer. */
+  /** Runs once the code that the first request would wait for; rejects when the database does not answer. */
   warmUp(): Promise<void>;
   /** Lets what runs on the WebSockets end, then closes them: clients may connect again elsewhere. */
   endSockets(): Promise<void>;
-  /** When the last HTTP request was answered: operations that come later fail. */
+  /** Stops after the last HTTP request: later operations fail. */
   stop(): Promise<void>;
 }
 
-/** Who waits for others is not one of them: GraphQL, and files in and out. */
+/** Paths whose requests wait for other traffic: GraphQL, and files in and out. */
 const TAKES_TURNS = /^\/(?:graphql|v1\/(?:export|import|devices\/[^/]+\/(?:history|import)))/;
 
 /** The GraphQL door (CONTRACT 7): one schema, over HTTP and WebSocket, with the same access, limits and errors. */

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 
-/** `http/body-memory`: what senders may keep in memory all together, and each its share; who must give way is told so. */
+/** `http/body-memory`: bounds the memory of all senders; calls `giveUp` where one must give way. */
 export interface BodyMemory {
   hold: (request: IncomingMessage, bytes: number, giveUp: () => void) => void;
   release: (request: IncomingMessage) => void;
 }
 
-/** A beginning up to this size is not counted. */
+/** Maximum bytes of a beginning that is not counted. */
 const SMALL_BYTES = 16_384;
-/** Of a client's ping or pong beside its data. */
+/** Bytes of a client's ping or pong beside its data. */
 const CONTROL_BYTES = 6;
 
 /**
- * Counts what has come of a message until it was read, which the caller says by calling what this gives; `request` is the
- * one that became the WebSocket. `onFailed`: it could not be counted.
+ * Counts the bytes of a message until it was read, which the caller says by calling the returned function; `request` is
+ * the one that became the WebSocket. `onFailed`: it could not be counted.
  */
 export function countHalfMessages(
   socket: WebSocket,
@@ -49,7 +49,7 @@ export function countHalfMessages(
   };
 }
 
-/** Whether a message has begun. Only what is under the WebSocket knows. */
+/** Whether a message has begun. Only the receiver under the WebSocket knows. */
 function isHalf(socket: WebSocket): boolean {
   const { _receiver: receiver } = socket as unknown as { _receiver: { _fragmented: number } };
   const { _fragmented: begun } = receiver;

@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts';
 import type { OperationRequest } from '../operation/operations.ts';
 import { MAX_LEVELS, readJson, whyUnread } from './read-json.ts';
 
-/** Of the JSON body that the request has, in characters. */
+/** Characters of the request's JSON body. */
 export function lengthOfBody({ request }: Koa.Context): number {
   const { body } = request as { body?: unknown };
   return typeof body === 'string' ? body.length : 0;
@@ -40,7 +40,7 @@ function ofBody(context: Koa.Context): Record<string, unknown> {
   throw wrong(value === undefined ? unreadable(body) : shapeMistake(value));
 }
 
-/** Why a body is no object; what was pasted most likely comes first. */
+/** The reason why a body is no object; the most likely paste comes first. */
 function unreadable(text: string): string {
   const begin = text.slice(0, 200).trim();
   if (begin === '') return `The body is empty. ${EXPECTED}`;
@@ -53,7 +53,7 @@ function unreadable(text: string): string {
   return `The body is not JSON (${mistakeIn(text)}). ${EXPECTED}`;
 }
 
-/** As V8 words it. */
+/** V8's words for the mistake. */
 function mistakeIn(text: string): string {
   try {
     JSON.parse(text);
@@ -69,7 +69,7 @@ function shapeMistake(value: unknown): string {
   return `The body is ${kindOf(value)}. ${EXPECTED}`;
 }
 
-/** Names of what a body has instead of "query", in its message. */
+/** Maximum names that the message lists of a body without "query". */
 const MOST_NAMED = 5;
 
 function queryMistake(request: Record<string, unknown>): string {

@@ -4,11 +4,14 @@ import type { CheckedDocument } from '../operation/checked-documents.ts';
 import { VALUE } from '../operation/held-memory.ts';
 import type { AdmittedOperation } from '../operation/operations.ts';
 
-/** Of the variables of one subscription, estimated in bytes: 1,000 ids, 500 fields and a cursor take 210,000. */
+/** Maximum estimated bytes of one subscription's variables: enough for 1,000 ids, 500 fields and a cursor. */
 const MAX_VARIABLES = 262_144;
-/** Of all that the subscriptions of one keep; a document of several counts once. A tenant is most often a workspace. */
+/**
+ * Maximum bytes that all subscriptions of one connection, token or tenant keep; a document of several counts once. A
+ * tenant is most often a workspace.
+ */
 const MOST = { connection: 8 * 1_048_576, token: 64 * 1_048_576, tenant: 256 * 1_048_576 };
-/** What each takes beside its variables, as long as it or anything that works for it is there. */
+/** Bytes of a subscription beside its variables, as long as it or anything that works for it is there. */
 const SUBSCRIPTION = 8_192;
 /** Bounds what subscriptions keep in memory for as long as they run: hours, in which they may have nothing to do. */
 export class KeptSubscriptions {
@@ -17,8 +20,8 @@ export class KeptSubscriptions {
   readonly #ofTenants = new Map<string, SharedBytes<CheckedDocument>>();
 
   /**
-   * From now on the subscription counts, until what this gives is called. Throws AppError BAD_USER_INPUT when its
-   * variables are too large, OVERLOADED when it is too much together with the others.
+   * Counts the subscription until the returned function is called. Throws AppError BAD_USER_INPUT when its variables
+   * are too large, OVERLOADED when it is too much together with the others.
    */
   keep(connection: object, { checked, bytes: ofVariables, context }: AdmittedOperation): () => void {
     if (ofVariables > MAX_VARIABLES)

@@ -5,18 +5,18 @@ import { pause } from '../../scheduling/pause.ts';
 import type { Authenticator } from '../../domain/accounts/authenticator.ts';
 import { FORBIDDEN, SERVICE_RESTART, type SocketSession } from './socket-session.ts';
 
-/** What the database is asked for at once, in ids of products and devices: some milliseconds of the event loop. */
+/** Maximum ids of products and devices that the database is asked for at once. */
 const PAGE = 20_000;
-/** What a token counts beside those that it is limited to, and each workspace of its user. */
+/** Weight of a token beside the products and devices that it is limited to, and of each workspace of its user. */
 const [TOKEN, WORKSPACE] = [100, 10];
-/** What closing a socket takes, with what is freed then. */
+/** Milliseconds of closing a socket, and of freeing what it held. */
 export const CLOSES_MS = 0.03;
-/** After the database did not answer. */
+/** Pause after the database did not answer. */
 const AGAIN_MS = 500;
 
 const REASONS: Record<'token' | 'user', readonly [code: number, reason: string]> = {
   token: [FORBIDDEN, 'the token was revoked or changed'],
-  // What was subscribed under the old rights is asked for again under the new ones.
+  // Subscriptions under the old rights are asked for again under the new ones.
   user: [SERVICE_RESTART, 'access changed, connect again'],
 };
 
@@ -35,7 +35,7 @@ interface SessionRightsDeps {
  */
 export class SessionRights {
   readonly #deps: SessionRightsDeps;
-  /** What may have changed unheard, by what was granted: tokens have thousands of sockets. */
+  /** Sessions that may have changed unheard, by their access: tokens have thousands of sockets. */
   readonly #doubted = new Map<Access, Set<SocketSession>>();
   #asking = false;
   #revision = 0;
@@ -45,12 +45,12 @@ export class SessionRights {
     deps.cluster.onChanged((changes) => this.#changed(changes));
   }
 
-  /** Moves when tokens or users change, so that an access read across one is read again. */
+  /** Counts changes of tokens or users, so that an access read across one is read again. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** In one pass for all of them: a workspace is deleted with thousands of tokens. */
+  /** Ends all of them in one pass: a workspace is deleted with thousands of tokens. */
   #changed(changes: readonly Change[]): void {
     const changed = { token: new Set<string>(), user: new Set<string>() };
     for (const change of changes) {
@@ -81,7 +81,7 @@ export class SessionRights {
     else sessions.add(session);
   }
 
-  /** Never rejects. Takes at most half of the time, however many there are and however often it begins anew. */
+  /** Asks about all doubted sessions, for at most half of the time, however often it begins anew. Never rejects. */
   async #askAll(): Promise<void> {
     this.#asking = true;
     let isTold = false;
@@ -125,7 +125,7 @@ export class SessionRights {
   }
 }
 
-/** A session, and whose change ends it. */
+/** A session, and the changed token or user that ends it. */
 type Ending = readonly [session: SocketSession, changed: 'token' | 'user'];
 
 /** Their rights end at once, their sockets some at a time. */

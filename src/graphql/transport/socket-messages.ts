@@ -9,29 +9,29 @@ import { type AppError, badInput } from '../../errors.ts';
 import { IdOrder } from './id-order.ts';
 import { readJson, whyUnread } from './read-json.ts';
 
-/** Messages that are being answered, operations included: beyond them it is read no further. */
+/** Maximum messages per connection that are being answered, operations included; then it is read no further. */
 const MAX_ANSWERING = 200;
-/** While others have their turn. */
+/** Maximum bytes per connection that wait unread while others have their turn. */
 const MAX_UNREAD_BYTES = 65_536;
-/** Of all that comes before the token, and the token. */
+/** Maximum bytes per connection before a valid token, the token included. */
 const MAX_OF_STRANGERS = 16_384;
-/** Of the shortest frame of a client. */
+/** Bytes of a client's shortest frame. */
 const HEAD_BYTES = 6;
-/** Reading less takes two milliseconds at most. */
+/** Bytes from which a message is read in its caller's turn: less takes two milliseconds at most. */
 const LONG = 16_384;
 
 interface SocketMessagesDeps {
   socket: WebSocket;
-  /** In which all connections read: a message of a megabyte takes 20 ms, and many may be there at once. */
+  /** Turns in which all connections read: a message of a megabyte takes long, and many may be there at once. */
   turns: EventLoopQueue;
   shares: Pick<FairScheduler, 'begin' | 'spend'>;
-  /** Whose share reading takes; null: nobody has shown a token yet. */
+  /** The account that pays for reading; null: no token was shown yet. */
   caller: () => Caller | null;
-  /** What waits for an operation of its id is held from now on, until what this gives is called; throws OVERLOADED. */
+  /** Counts a message that waits for an operation of its id, until the result is called; throws OVERLOADED. */
   hold: (message: unknown) => () => void;
   /** Resolves when the message is answered, an operation when it is over. */
   receive: (message: unknown) => Promise<void>;
-  /** A message was read, or will never be. */
+  /** Told that a message was read, or will never be. */
   onRead: () => void;
   onFailed: (error: unknown) => void;
 }
@@ -43,7 +43,7 @@ export class SocketMessages {
   #unreadBytes = 0;
   #answering = 0;
   #strangersBytes = 0;
-  /** The last one that came, until it is answered. */
+  /** The latest ping, until it is answered. */
   #ping: Buffer | null = null;
   #last: Promise<void> = Promise.resolve();
 
@@ -52,7 +52,7 @@ export class SocketMessages {
     this.#order = new IdOrder(() => deps.socket.readyState === deps.socket.OPEN, deps.hold);
   }
 
-  /** From now on. */
+  /** Begins to read. */
   read(): void {
     // A Buffer: the server was not asked for fragments or array buffers.
     const { socket } = this.#deps;
@@ -61,7 +61,7 @@ export class SocketMessages {
     socket.on('pong', (data) => void this.#isTooMuch(data));
   }
 
-  /** What strangers sent, with the head of its frame. */
+  /** Counts bytes without a token, with the head of the frame. */
   #isTooMuch({ length }: Buffer): boolean {
     const { socket, caller } = this.#deps;
     if (caller() !== null || (this.#strangersBytes += HEAD_BYTES + length) <= MAX_OF_STRANGERS) return false;
@@ -69,7 +69,7 @@ export class SocketMessages {
     return true;
   }
 
-  /** Of several pings only the last needs an answer (RFC 6455, 5.5.3): one at a time is under way. */
+  /** Keeps the last of several pings: only that needs an answer (RFC 6455, 5.5.3). One at a time is under way. */
   #pinged(data: Buffer): void {
     if (this.#isTooMuch(data)) return;
     const isAnswering = this.#ping !== null;
@@ -118,17 +118,17 @@ export class SocketMessages {
     return party === null ? turns.run(work) : runAs(party, () => turns.run(work));
   }
 
-  /** Resolves when it is the caller's turn to have something long read. Who has too much waiting is sent away. */
+  /** Resolves in the caller's turn to have something long read. A caller with too much waiting is sent away. */
   async #turn({ length }: Buffer): Promise<void> {
     const { shares, caller, onFailed } = this.#deps;
     const party = caller();
     if (length > LONG && party !== null) await shares.begin(party).catch(onFailed);
   }
 
-  /** Read in this turn; answered in nobody's. What waits for the answer knows nothing of the bytes any more. */
+  /** Reads in this turn and answers in none. The answer's promise holds no bytes. */
   #answer(message: Buffer): void {
     const { socket } = this.#deps;
-    // What a client that is gone subscribes to would never end.
+    // A subscription of a client that is gone would never end.
     if (socket.readyState === socket.OPEN) void this.#receive(this.#parsed(message));
     else this.#answered();
   }
@@ -166,16 +166,16 @@ export class SocketMessages {
   }
 }
 
-/** What only a server may say: graphql-ws takes it for its own mistake, when it is the client's. */
+/** Types that only a server may send: graphql-ws takes one for its own mistake, when it is the client's. */
 const OF_SERVERS: ReadonlySet<unknown> = new Set(['connection_ack', 'next', 'error']);
 
-/** What is read of the payloads of other messages: graphql-ws keeps them as long as what they begin. */
+/** Keys of payloads that are read: graphql-ws keeps them as long as what they begin. */
 const READ_OF_PAYLOAD: Readonly<Record<string, readonly string[]>> = {
   connection_init: ['token', 'authorization', 'Authorization'],
   subscribe: ['query', 'operationName', 'variables'],
 };
 
-/** In the place of the payload of an operation: it was too dear to be read. */
+/** Stands for the payload of an operation that was too dear to be read. */
 export class UnreadPayload {
   /** For graphql-ws, which looks whether there is a text. */
   readonly query = '';
@@ -186,7 +186,7 @@ export class UnreadPayload {
   }
 }
 
-/** The message without what nobody reads; null: a client does not send this. */
+/** The message without keys that nobody reads; null: a client does not send this. */
 function readMessage(text: string): unknown {
   const value = readJson(text);
   if (value === undefined) return unreadMessage(text);
@@ -197,7 +197,7 @@ function readMessage(text: string): unknown {
   return { type, id, payload: read !== undefined && isObject(payload) ? only(payload, read) : payload };
 }
 
-/** What is no message ends the connection; what asks too much, only the operation that it would begin. */
+/** Ends the connection for what is no message; for one that asks too much, only the operation that it would begin. */
 function unreadMessage(text: string): unknown {
   const why = whyUnread(text);
   const message = why === null ? undefined : parseShallow(outermostOf(text), {});

@@ -7,9 +7,9 @@ import { AppError } from '../../errors.ts';
 import type { WorkBudget } from '../context/work-budget.ts';
 
 const PING_EVERY_MS = 15_000;
-/** Unsent bytes that a client may leave waiting in this process. */
+/** Maximum unsent bytes per client in this process. */
 const MAX_UNSENT_BYTES = 16 * 1_048_576;
-/** Timers do not follow a clock that is put forth or back: whether the token has ended is looked at so often. */
+/** Milliseconds between looks whether the token has ended: timers do not follow a clock that is set. */
 const LOOK_AGAIN_MS = 5_000;
 
 /** Close code: too much at once; connect again later. */
@@ -24,18 +24,18 @@ const GONE = new AppError('UNAVAILABLE', 'The client is gone.');
 /** One open WebSocket: whose it is, what still runs on it, and how it ends. */
 export class SocketSession {
   readonly socket: WebSocket;
-  /** Of the request that opened it. */
+  /** Id of the request that opened it. */
   readonly requestId: string;
   /** null until the connection was acknowledged. */
   access: Access | null = null;
   /** Ids of queries and mutations that were not yet answered. */
   readonly running = new Set<string>();
-  /** What each operation that runs may still use, by its id. */
+  /** The budget of each running operation, by its id. */
   readonly budgets = new Map<string, WorkBudget>();
   /** Frees what subscriptions keep, by their messages: ids may come again. */
   readonly #kept = new Map<object, () => void>();
   readonly #now: () => number;
-  /** What the WebSocket writes to. */
+  /** The stream that the WebSocket writes to. */
   readonly #wire: Duplex;
   readonly #pinger: NodeJS.Timeout;
   #expiry: NodeJS.Timeout | null = null;
@@ -45,7 +45,7 @@ export class SocketSession {
   /** Messages handed to the socket, and those of them that have left this process. */
   #handed = 0;
   #left = 0;
-  /** In the order of their places. */
+  /** Pending `sent` calls, in the order of their places. */
   #waiting: { place: number; resolve: () => void }[] = [];
 
   constructor(socket: WebSocket, wire: Duplex, now: () => number, requestId: string) {
@@ -62,18 +62,18 @@ export class SocketSession {
     });
   }
 
-  /** From here on nothing new starts and no live value is delivered. */
+  /** Whether it is ending: nothing new starts and no live value is delivered. */
   get ending(): boolean {
     return this.#end !== null;
   }
 
-  /** The connection is now this token's, until it expires. */
+  /** Gives the connection this token's access, until it expires. */
   grant(access: Access): void {
     this.access = access;
     this.#watchExpiry();
   }
 
-  /** From now on it is ending, and its socket open until `end` is called: hundreds of them may be. */
+  /** Begins its end; its socket stays open until `end` is called, as hundreds may end at once. */
   beginsToEnd(code: number, reason: string): void {
     this.#end ??= { code, reason };
   }
@@ -84,12 +84,12 @@ export class SocketSession {
     this.#closeIfIdle();
   }
 
-  /** Until it is over, the operation that this message began keeps something. */
+  /** Notes how to free what the operation of this message keeps, until it is over. */
   keep(message: object, free: () => void): void {
     this.#kept.set(message, free);
   }
 
-  /** It was answered, or is wanted no longer. */
+  /** Frees an operation that was answered, or is wanted no longer. */
   over(id: string, message: object): void {
     this.#kept.get(message)?.();
     this.#kept.delete(message);
@@ -100,10 +100,7 @@ export class SocketSession {
     if (this.ending) setImmediate(() => this.#closeIfIdle());
   }
 
-  /**
-   * The socket is closed: what still runs for it stops where it can, in its turn. Dozens of one client close at the same
-   * moment, each with a hundred subscriptions.
-   */
+  /** Stops what still runs for a closed socket, in its turn: dozens may close at once, with many subscriptions each. */
   async gone(): Promise<void> {
     await yieldToEventLoop(this.access ?? NOBODY);
     this.running.clear();
@@ -133,13 +130,13 @@ export class SocketSession {
     this.socket.send(text, { binary: false }, this.#onLeft);
   }
 
-  /** Resolves when what was pushed has left this process, so that whoever pushes next waits for a slow reader. */
+  /** Resolves when what was pushed has left this process, so that the next push waits for a slow reader. */
   sent(): Promise<void> {
     if (this.#left === this.#handed) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ place: this.#handed, resolve }));
   }
 
-  /** A broken connection says so by its end. */
+  /** Counts a message that left. A broken connection says so by its end. */
   readonly #onLeft = (): void => {
     this.#left += 1;
     while (this.#waiting.length > 0 && this.#waiting[0]!.place <= this.#left) this.#waiting.shift()!.resolve();
@@ -149,7 +146,7 @@ export class SocketSession {
     if (this.#end !== null && this.running.size === 0) this.socket.close(this.#end.code, this.#end.reason);
   }
 
-  /** Who has not answered the last ping is gone, or reads nothing. */
+  /** Pings the client, or ends a connection that did not answer the last ping. */
   #ping(): void {
     if (!this.#alive) {
       this.socket.terminate();

@@ -1,4 +1,4 @@
-/** Frees something once, when it is wanted no longer and nothing works for it any more: what waits for its turn may be gone. */
+/** Frees something once, when it is wanted no longer and nothing works for it any more. */
 export class UntilIdle {
   readonly #free: () => void;
   #working = 0;
@@ -8,7 +8,7 @@ export class UntilIdle {
     this.#free = free;
   }
 
-  /** What `work` gives or throws. */
+  /** Returns or throws what `work` does, and keeps the thing meanwhile. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#working += 1;
     try {

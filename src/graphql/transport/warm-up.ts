@@ -2,7 +2,7 @@ import { Access } from '../../domain/access/access.ts';
 import type { Operations } from '../operation/operations.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 
-/** About what the first page of the console asks. */
+/** Resembles the first query of the console. */
 const FIRST_PAGE = `query ($workspaceId: ID, $count: Boolean!) {
   devices(workspaceId: $workspaceId, orderBy: CREATED, descending: false, first: 1) {
     totalCount @include(if: $count)
@@ -20,8 +20,8 @@ fragment Row on Device {
 const NOWHERE = '00000000-0000-7000-8000-000000000000';
 
 /**
- * Answers one query that nobody asked, of a workspace that does not exist: code that has never run takes several times as
- * long, and the first to ask would wait for that.
+ * Answers one query that no client sent, of a workspace that does not exist: code that has never run takes several
+ * times as long, and the first client would wait for that.
  */
 export async function warmUp(operations: Operations, contextOf: (access: Access) => GraphqlContext): Promise<void> {
   const access = new Access({

@@ -31,7 +31,7 @@ export class ConfigurationFieldObject {
   default?: unknown;
 }
 
-/** What decoders are told about one device. */
+/** The configuration of one device, as decoders get it. */
 @ObjectType('ConfigurationValue', {
   simpleResolvers: true,
   description: "overridden false: the product's default.",

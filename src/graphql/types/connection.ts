@@ -5,7 +5,7 @@ import { Field, Int, ObjectType } from 'type-graphql';
 export interface Connection<Node> {
   edges: { cursor: string; node: Node }[];
   pageInfo: PageInfo;
-  /** How many rows all pages together hold. */
+  /** The number of rows of all pages together. */
   count: () => Promise<number>;
 }
 

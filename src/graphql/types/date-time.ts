@@ -5,7 +5,7 @@ const ISO_WITH_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+
 
 let last = { time: 0, text: new Date(0).toISOString() };
 
-/** What is measured together has one time: the text of the last is there already. */
+/** ISO text of a time. Values measured together have one time: the last text is kept. */
 function isoText(time: number): string {
   if (time !== last.time) last = { time, text: new Date(time).toISOString() };
   return last.text;

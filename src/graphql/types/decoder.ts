@@ -36,7 +36,7 @@ export class DecoderError {
   column!: number | null;
 }
 
-/** What `addField` needs for the field that an entry would have. */
+/** The arguments of `addField` for the field that an entry would have. */
 @ObjectType('EntryField', { simpleResolvers: true, description: 'The field that would take the entry: see addField.' })
 class EntryFieldObject {
   @Field(() => String, { description: 'The identifier to give to addField.' })
@@ -104,7 +104,7 @@ export class EntryOutcomeObject {
   matchedFieldKey!: number | null;
 }
 
-/** Parent: the domain's DecoderRun. What may be long is in resolvers/objects. */
+/** Parent: the domain's DecoderRun. Parts that may be long are in resolvers/objects. */
 @ObjectType('DecoderRun', {
   simpleResolvers: true,
   description: 'One run of a decoder, or the reading of what a network has decoded.',

@@ -5,7 +5,7 @@ import type { Aggregation, GapFill } from '../../domain/ports/series-request.ts'
 import { DateTime } from './date-time.ts';
 import { AggregationEnum, GapFillEnum } from './enums.ts';
 
-/** How a history is to be shown (CONTRACT 7): the same for one device and for many. */
+/** The form of a history (CONTRACT 7): the same for one device and for many. */
 @ArgsType()
 export class HistoryArgs implements SeriesQuery {
   @Field(() => [String], { nullable: true, description: 'Left out: every field.' })

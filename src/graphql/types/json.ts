@@ -1,6 +1,6 @@
 import { GraphQLError, GraphQLScalarType, valueFromASTUntyped } from 'graphql';
 
-/** What is handed on is walked again, by code that overflows the stack at some depth. */
+/** Maximum levels per value: it is walked again later, by code that overflows the stack at some depth. */
 const MAX_DEPTH = 500;
 
 /** Any JSON value, as it is. */

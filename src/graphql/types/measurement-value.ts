@@ -1,7 +1,7 @@
 import { isLongNumber } from '../../domain/text/json-text.ts';
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 
-/** number, boolean or string. Whether it fits its field is for the domain to say (CONTRACT 3). */
+/** number, boolean or string. The domain checks whether it fits its field (CONTRACT 3). */
 export const MeasurementValue = new GraphQLScalarType<number | boolean | string, number | boolean | string>({
   name: 'MeasurementValue',
   description: 'A number, a boolean or a string; a geolocation is the string (lat,lon).',

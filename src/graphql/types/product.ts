@@ -7,7 +7,7 @@ import { DeviceTypeEnum } from './enums.ts';
 import { FieldInput } from './field.ts';
 import { Json } from './json.ts';
 
-/** Parent: the Product entity. Whatever is loaded or secret (`webhookId`, `dashboard`, `fields`, …) is in resolvers/objects. */
+/** Parent: the Product entity. Loaded and secret fields (`webhookId`, `dashboard`, …) are in resolvers/objects. */
 @ObjectType('Product', {
   simpleResolvers: true,
   description: 'What many devices have in common: fields, decoder, dashboard, webhook.',

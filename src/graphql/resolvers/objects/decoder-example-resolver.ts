@@ -12,7 +12,7 @@ import { DecoderExampleObject } from '../../types/decoder.ts';
 import { Json } from '../../types/json.ts';
 import { LONG_TEXT } from '../../types/long-text.ts';
 
-/** What is long of an example, which is not read with it. */
+/** The long parts of an example, which are not read with it. */
 @Resolver(() => DecoderExampleObject)
 export class DecoderExampleResolver {
   @FieldResolver(() => Json, { complexity: LONG_TEXT, description: 'The call, with the keys of DecoderRequestInput.' })
@@ -27,15 +27,15 @@ export class DecoderExampleResolver {
 }
 
 /**
- * Made of a logged call it may hold the webhook id (its path, `X-Forwarded-Uri`), or that of the product which was cloned:
- * only who may CONFIGURE sees them (CONTRACT 4).
+ * A part of an example. Made of a logged call it may hold the webhook id (its path, `X-Forwarded-Uri`), or that of the
+ * product which was cloned: seeing them needs CONFIGURE (CONTRACT 4).
  */
 function partOf(
   { id, product: { key }, ...example }: DecoderExample,
   part: keyof ExampleTexts,
   { access, loaders }: GraphqlContext,
 ): Promised<unknown> {
-  // There is one where it was just added.
+  // An example that was just added has its own.
   if (example[part] !== undefined) return example[part];
   return whenKnown(loaders.exampleTexts.load(id), (texts) =>
     whenKnown(loaders.product.load(key), (product) => {

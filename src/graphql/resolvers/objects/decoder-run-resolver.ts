@@ -9,12 +9,12 @@ import { DecoderError, DecoderRun, EntryOutcomeObject } from '../../types/decode
 import { Json } from '../../types/json.ts';
 import { WebhookAnswerObject } from '../../types/product.ts';
 
-/** Others have their turn after so long. */
+/** Milliseconds after which others have their turn. */
 const GIVES_WAY_AFTER_MS = 4;
-/** What an entry takes in memory beside its text. */
+/** Bytes of an entry in memory beside its text. */
 const ENTRY_BYTES = 400;
 
-/** Parts of a run: those of a logged one are looked for, and parsed, one after the other. */
+/** Parts of a run: those of a logged one are found, and parsed, one after the other. */
 @Resolver(() => DecoderRun)
 export class DecoderRunResolver {
   readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
@@ -60,7 +60,7 @@ export class DecoderRunResolver {
     return this.#inTurn(run, context, () => run.truncated);
   }
 
-  /** `bytesOf`: what it takes in memory. */
+  /** `bytesOf`: the bytes of a part in memory. */
   #inTurn<T>(run: Run, { budget }: GraphqlContext, read: () => T, bytesOf: (part: T) => number = () => 0): Promised<T> {
     if (!(run instanceof LoggedRun)) return read();
     const make = async (): Promise<T> => {

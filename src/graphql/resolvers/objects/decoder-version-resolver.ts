@@ -7,7 +7,7 @@ import { type Promised, whenKnown } from '../../context/promised.ts';
 import { DecoderVersionObject } from '../../types/decoder.ts';
 import { LONG_TEXT } from '../../types/long-text.ts';
 
-/** A version's fields that are looked up. */
+/** Fields of a version that are looked up. */
 @Resolver(() => DecoderVersionObject)
 export class DecoderVersionResolver {
   @FieldResolver(() => String, { complexity: LONG_TEXT, description: 'Needs scope CONFIGURE.' })
@@ -36,7 +36,7 @@ export class DecoderVersionResolver {
   }
 }
 
-/** Throws when not. */
+/** Throws without scope CONFIGURE. */
 function mayConfigure({ product: { key } }: DecoderVersion, { access, loaders }: GraphqlContext): Promised<void> {
   return whenKnown(loaders.product.load(key), (product) => {
     if (product === null) throw notFound('product', String(key));

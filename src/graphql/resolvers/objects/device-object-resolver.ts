@@ -15,7 +15,7 @@ import { LONG_TEXT } from '../../types/long-text.ts';
 import { PlanObject } from '../../types/plan.ts';
 import { ProductObject } from '../../types/product.ts';
 
-/** What a device has from its product, its plan and its last sign of life; its values are in device-values-resolver. */
+/** Fields of a device from its product, its plan and its last sign of life; values are in device-values-resolver. */
 @Resolver(() => DeviceObject)
 export class DeviceObjectResolver {
   readonly #plans: Plans;
@@ -47,7 +47,7 @@ export class DeviceObjectResolver {
     description: 'Any JSON that its owner keeps with it, up to 64 KiB.',
   })
   metadata(@Root() { key, metadata }: Device, @Ctx() { loaders }: GraphqlContext): Promised<unknown> {
-    // There is one where it was just given.
+    // A device whose metadata was just given has them.
     return metadata === undefined ? loaders.metadata.load(key) : metadata;
   }
 
@@ -56,7 +56,7 @@ export class DeviceObjectResolver {
     const fields = await loaders.configurationOfProduct.load(device.product.key);
     if (fields.length === 0) return [];
     const { key, configuration: given } = device as Partial<Device> & Device;
-    // There is one where it was just set.
+    // A device whose configuration was just set has it.
     const known = given === undefined ? ((await loaders.configuration.load(key))?.toJSON() ?? null) : given;
     const own = known as Record<string, unknown> | null;
     return fields.map((field) => {
@@ -84,8 +84,8 @@ export class DeviceObjectResolver {
 }
 
 /**
- * By the loader: what is loaded with the device may be older than this request. Unless the product was deleted, with the
- * device, since the device was read: then as it was.
+ * The product, by the loader: the one loaded with the device may be older than this request. If product and device were
+ * deleted since the device was read, the older one.
  */
 function productOf(device: Device, { loaders }: GraphqlContext): Promised<Product> {
   return whenKnown(loaders.product.load(device.product.key), (product) => {

@@ -26,7 +26,7 @@ const MEASUREMENTS: Paging<{ fieldKey: number; newestFirst: boolean; timestamp: 
 /** The values of a device that is gone. */
 const NOTHING = { edges: [], pageInfo: { hasNextPage: false, endCursor: null }, count: async () => 0 };
 
-/** What a device measured (CONTRACT 7). */
+/** Values that a device measured (CONTRACT 7). */
 @Resolver(() => DeviceObject)
 export class DeviceValuesResolver {
   readonly #ingestCache: IngestCache;
@@ -81,7 +81,7 @@ export class DeviceValuesResolver {
     fields?: string[] | null,
   ): Promise<StatisticsObject[]> {
     const info = await this.#readable(device, context);
-    // Of what falls, summaries do not tell: without these no values are read.
+    // Summaries do not hold falls: without these no values are read.
     const steps = asksFor(asked, ['difference', 'falls']);
     return info === null ? [] : this.#history.statistics(info, { fields, from, to, steps }, context.points);
   }

@@ -5,7 +5,7 @@ import { EntryOutcomeObject } from '../../types/decoder.ts';
 import { DeviceObject } from '../../types/device.ts';
 import { FieldObject } from '../../types/field.ts';
 
-/** null where nothing was matched, or what was matched is gone by now. */
+/** null where nothing was matched, or the match is gone by now. */
 @Resolver(() => EntryOutcomeObject)
 export class EntryOutcomeResolver {
   @FieldResolver(() => DeviceObject, {

@@ -9,7 +9,7 @@ import { FieldObject, MisfitsObject } from '../../types/field.ts';
 
 type Parent = Field | FieldInfo;
 
-/** The id that clients see, of the row or of what the ingest cache keeps of it. */
+/** The id that clients see, of the row or of the ingest cache's copy. */
 @Resolver(() => FieldObject)
 export class FieldObjectResolver {
   readonly #misfits: FieldMisfits;

@@ -28,9 +28,9 @@ import { CallSearchObject, WebhookCallConnection, WebhookCallObject } from '../.
 import { visibleCall } from '../../live/visible-call.ts';
 
 const READ_AT_ONCE = 50;
-/** What a long one takes, in characters: how long they are is not known before. */
+/** Characters of a long call: the real length is not known before. */
 const LONG_CALL = 100_000;
-/** What looking through the log costs beside what it brings. */
+/** Cost of searching the log beside what it brings. */
 const SEARCH_COST = 200;
 
 const STATUS = {
@@ -146,7 +146,7 @@ export class ProductCallsResolver {
     return visibleCall(call, access, { workspaceId: workspace.id, webhookId });
   }
 
-  /** A few calls at a time, each up to megabytes: what nobody waits for, or is too much, is not read to its end. */
+  /** Reads a few calls at a time, each up to megabytes, and stops when the page is unwanted or too large. */
   async #page(
     access: Access,
     productId: string,

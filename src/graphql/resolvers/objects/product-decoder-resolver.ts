@@ -62,7 +62,7 @@ export class ProductDecoderResolver {
     @Root() { id }: Product,
     @Ctx() { access, loaders }: GraphqlContext,
   ): Promised<DecoderStatisticsObject> {
-    // Once for all names under which they are asked for: what hundreds of runs took is sorted for them.
+    // Once for all names under which they are selected: the times of hundreds of runs are sorted for them.
     const read = async () => [await this.#decoders.statistics(access, id)];
     return whenKnown(loaders.list(`decoder statistics of ${id}`, read), ([statistics]) => statistics!);
   }

@@ -12,12 +12,12 @@ import { TokenScopeEnum } from '../../types/enums.ts';
 import { ProductObject } from '../../types/product.ts';
 import { TokenObject } from '../../types/token.ts';
 
-/** A workspace may have thousands of tokens, and each be asked for its products. */
+/** Milliseconds after which others have their turn: a workspace may have thousands of tokens. */
 const GIVES_WAY_AFTER_MS = 5;
-/** About what one takes in memory, as an entity. */
+/** Estimated bytes of a product in memory, as an entity. */
 const PRODUCT_BYTES = 4_000;
 
-/** A token's fields that are looked up. */
+/** Fields of a token that are looked up. */
 @Resolver(() => TokenObject)
 export class TokenObjectResolver {
   readonly #tokens: TokenService;
@@ -60,7 +60,7 @@ export class TokenObjectResolver {
   }
 }
 
-/** They come with a token that was found alone, and not with those of a list. */
+/** Limits of a token: they come with one that was found alone, and not with those of a list. */
 async function limitsOf(token: Token, { loaders }: GraphqlContext): Promise<TokenLimits> {
   if (token.productIds !== undefined) return token;
   return (await loaders.tokenLimits.load(token.id)) ?? { productIds: [], deviceIds: [] };

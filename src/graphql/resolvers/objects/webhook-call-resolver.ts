@@ -4,7 +4,7 @@ import { ShownJson } from '../../context/shown-json.ts';
 import { Json } from '../../types/json.ts';
 import { WebhookCallObject } from '../../types/webhook-call.ts';
 
-/** What a call keeps as JSON: parsed where the answer is written. */
+/** Parts of a call that are kept as JSON: parsed where the answer is written. */
 @Resolver(() => WebhookCallObject)
 export class WebhookCallResolver {
   @FieldResolver(() => Json, { description: 'The query: an object of names to lists of texts.' })

@@ -7,7 +7,7 @@ import { TokenObject } from '../../types/token.ts';
 import { MemberObject } from '../../types/user.ts';
 import { WorkspaceObject } from '../../types/workspace.ts';
 
-/** A workspace's fields that are looked up. */
+/** Fields of a workspace that are looked up. */
 @Resolver(() => WorkspaceObject)
 export class WorkspaceObjectResolver {
   readonly #workspaces: WorkspaceService;
