@@ -96,10 +96,7 @@ function statusesOf({ statuses }: CallFilter): (CallStatus | undefined)[] {
   return statuses === undefined ? [undefined] : [...new Set(statuses)];
 }
 
-/**
- * Of each status by itself, where an index has them in order: of several together all that there are would be read and
- * sorted for each page (100,000 calls: 120 ms).
- */
+/** Selects each status by itself, by an index in order: several together would all be read and sorted for a page. */
 function ofEach(columns: string, query: CallQuery, statuses: (CallStatus | undefined)[], bind: Bind): string {
   if (statuses.length === 0) return `SELECT ${columns} FROM webhook_call WHERE 1 = 0`;
   const each = statuses.map((status) => `SELECT * FROM (${inOrder(columns, query, status, bind)}) AS of_status`);

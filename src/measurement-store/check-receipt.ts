@@ -31,7 +31,7 @@ function isKey(key: number): boolean {
   return Number.isInteger(key) && key >= 0 && key <= MAX_KEY;
 }
 
-/** About how many bytes of memory a call waits with. */
+/** Estimates the bytes of memory that a waiting call takes. */
 export function callBytes(call: CallRow): number {
   return textLengthOf(call) + call.query.length + call.path.length + 300;
 }

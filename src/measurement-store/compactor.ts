@@ -4,14 +4,14 @@ import { compaction, type Edit } from './chunks/edit.ts';
 import type { EditManner } from './run-edit.ts';
 import type { StoreLog } from './store-log.ts';
 
-/** Which devices are due for compaction, page by page. */
+/** Selects devices that are due for compaction, page by page. */
 export interface DueQuery {
   /** Devices with larger keys, in order. */
   after: number;
   /** Readings committed before then are old; before `overdueBefore`, very old. */
   storedBefore: number;
   overdueBefore: number;
-  /** A device is due with so many old readings, or one very old one. */
+  /** Old readings, or one very old one, with which a device is due. */
   atLeast: number;
   limit: number;
 }
@@ -26,11 +26,11 @@ export function dueSelect(placeholder: (n: number) => string): string {
 
 interface CompactorDeps {
   due(query: DueQuery): Promise<number[]>;
-  /** Does at most so many slices of it; returns what is left, null: nothing, or somebody else is at it. */
+  /** Does at most `manner.slices` of it; returns the rest, null: nothing, or another is at it. */
   compact(deviceKey: number, edit: Edit, manner: Required<EditManner>): Promise<Edit | null>;
-  /** How many flushes were begun so far on this node. */
+  /** Number of flushes begun on this node until now. */
   flushes: () => number;
-  /** How long readings stay readings, in milliseconds: those who follow live values may resume so far back. */
+  /** Milliseconds for which readings stay readings: followers of live values may resume that far back. */
   keptMs: number;
   everyMs: number;
   now: () => number;
@@ -38,36 +38,36 @@ interface CompactorDeps {
 }
 
 const DEVICES_A_PAGE = 200;
-/** Each time costs a chunk written anew, so it should bring something; but reading has to look through readings. */
+/** Old readings with which a device is due: compaction writes a chunk anew, but reading looks through readings. */
 const READINGS_WORTH_IT = 240;
 const OVERDUE_MS = 6 * 3_600_000;
-/** Looking for what is due reads the keys of all readings: where that takes long it is done less often. */
+/** Factor of the rest over the time of the last look, which reads the keys of all readings. */
 const REST = 9;
 
-/** A device that fails holds up no other; if so many fail one after the other, it is not for the devices. */
+/** Maximum failures in a row: a single device holds up no other, but then the database is at fault. */
 const MAX_FAILURES = 5;
 
-/** Nor does one that has much: with so many slices (a second of the longest texts) it is the turn of the next. */
+/** Maximum slices per device and turn (a second of the longest texts). */
 const SLICES_A_TURN = 20;
-/** So many of them are gone on with; more are met again when it is looked for what is due. */
+/** Maximum unfinished devices; more are met again in the next look. */
 const MAX_UNFINISHED = 200;
 
 /**
  * Goes over all devices once in a while and moves old readings into chunks, one device after the other. Those that have
- * more than a turn takes go on after the others, in turns, until it is time to look for what is due again.
+ * more than a turn takes go on after the others, in turns, until the next look for due ones.
  */
 export class Compactor {
   readonly #deps: CompactorDeps;
   /** Values that came late each write a chunk of a thousand anew. */
   readonly #slice: Piece;
   readonly #timer: NodeJS.Timeout;
-  /** What is left of devices that have had their turn, the one whose turn is next first. */
+  /** The rest of devices that have had their turn, the next one first. */
   readonly #unfinished = new Map<number, Edit>();
   #running: Promise<void> | null = null;
   #stopped = false;
   #lookedMs = 0;
   #restsUntil = 0;
-  /** From then on it does not rest after slices: so that it is not slower than what comes in. */
+  /** Time from which it does not rest after slices, so as not to fall behind what comes in. */
   #hurriesFrom = 0;
   #failures = 0;
   /** The device behind which the next round begins: the last one that was tried, if that was given up. */
@@ -138,7 +138,7 @@ export class Compactor {
     }
   }
 
-  /** Turn after turn for those that are not finished; who is not when its turn is over stands last in the map again. */
+  /** Gives turn after turn to unfinished devices; one that is not done after its turn goes to the end of the map. */
   async #goOn(until: number): Promise<void> {
     for (const [deviceKey, edit] of this.#unfinished) {
       if (!this.#isGoing() || performance.now() >= until) return;

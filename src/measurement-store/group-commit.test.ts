@@ -50,7 +50,7 @@ test.each([
       const before = told.length;
       await turn();
       each.push(told.length - before);
-      // What waits goes off first.
+      // Waiting receipts go first.
       if (turns === 0) expect([commits.flushes, isSettled, isStopped]).toEqual([2, false, false]);
     }
     expect(told).toEqual(Array.from({ length: THOUSAND }, (_one, at) => at));

@@ -3,13 +3,13 @@ import { AppError } from '../errors.ts';
 import { callBytes, checkReceipt } from './check-receipt.ts';
 import { stopping } from './unavailable.ts';
 
-/** Where a group of receipts goes. */
+/** Target of a group of receipts. */
 export interface FlushTarget {
-  /** Adds the receipt to the group that is being gathered; returns about how many bytes it takes. */
+  /** Adds the receipt to the group that is being gathered; returns its estimated bytes. */
   gather(receipt: Receipt): number;
   /**
-   * Commits what was gathered since the last call; resolves when it is durable. What was gathered is taken before it
-   * returns. Two may be under way; they commit in the order of the calls.
+   * Commits the gathered receipts; resolves when they are durable. They are taken before it returns. Two may be under
+   * way; they commit in the order of the calls.
    */
   flush(): Promise<void>;
 }
@@ -18,34 +18,30 @@ interface CommitOptions {
   /** Rows and bytes that may wait, gathered or under way. */
   maxWaitingRows: number;
   maxWaitingBytes: number;
-  /** Told after each flush that was stored: how many rows it had, and how long it took. */
+  /** Told after each flush that was stored: its rows, and its seconds. */
   onFlush?: (rows: number, seconds: number) => void;
-  /** Told after each flush that failed: how many receipts were in it. */
+  /** Told after each flush that failed: the number of its receipts. */
   onFailure?: (receipts: number) => void;
 }
 
-/** How long the flush took for each of its rows, in ms; or why it failed. */
+/** Milliseconds of the flush per row; or the reason why it failed. */
 type Outcome = { rowMs: number } | { error: unknown };
 
 interface Group {
   rows: number;
   bytes: number;
-  /** Who waits for it, in order. */
+  /** Resolvers of its receipts, in order. */
   waiting: ((outcome: Outcome) => void)[];
   outcome?: Outcome;
 }
 
 /** One that the database works on, and one that it finds when it is done, without waiting for us. */
 const MAX_UNDER_WAY = 2;
-/**
- * The second one is worth its price when it is at least this part of the first, so that nothing is cut into crumbs.
- * Measured with 50 senders on PostgreSQL: 0.35 of a bare route with one flush at a time, 0.41 with this; on SQLite 0.54
- * and 0.57.
- */
+/** Minimum part of the first flush with which a second one begins: smaller ones would only cut groups into crumbs. */
 const WORTH_A_FLUSH = 0.6;
-/** What a flush takes however little it stores, in ms: it says nothing of the rows. */
+/** Milliseconds of any flush, however small: they say nothing of the rows. */
 const ANYWAY_MS = 20;
-/** Each answer takes the event loop some 40 µs, and thousands may wait behind a disk that stood still. */
+/** Maximum answers per turn of the event loop: thousands may wait behind a disk that stood still. */
 const ANSWERED_AT_ONCE = 100;
 
 /**
@@ -57,13 +53,13 @@ export class GroupCommit {
   readonly #options: CommitOptions;
   #gathering = emptyGroup();
   readonly #underWay = new Set<Group>();
-  /** Those that are done, of which somebody has no answer yet. */
+  /** Groups that are done, but not yet answered to the end. */
   readonly #answering: Group[] = [];
   #waitingRows = 0;
   #waitingBytes = 0;
   #scheduled = false;
   #flushes = 0;
-  /** When the last flush was done. */
+  /** Time at which the last flush was done. */
   #doneAt = 0;
   #stopping: { resolve: () => void } | null = null;
 
@@ -72,7 +68,7 @@ export class GroupCommit {
     this.#options = options;
   }
 
-  /** Resolves with its part of how long its flush took, in ms. */
+  /** Resolves with its part of its flush's time, in ms. */
   append(receipt: Receipt): Promise<number> {
     if (this.#stopping) return Promise.reject(stopping());
     let rows: number;
@@ -103,17 +99,17 @@ export class GroupCommit {
     });
   }
 
-  /** How many were begun so far. */
+  /** Number of flushes begun. */
   get flushes(): number {
     return this.#flushes;
   }
 
-  /** Of those groups that were not answered to the end. */
+  /** Rows of groups that were not answered to the end. */
   get waitingRows(): number {
     return this.#waitingRows;
   }
 
-  /** Resolves when everything handed over so far has had its answer, whatever comes in the meantime. */
+  /** Resolves when everything handed over by now has had its answer, whatever comes in the meantime. */
   async settled(): Promise<void> {
     const ends: Promise<void>[] = [];
     for (const { waiting } of [...this.#answering, ...this.#underWay, this.#gathering])
@@ -121,7 +117,7 @@ export class GroupCommit {
     await Promise.all(ends);
   }
 
-  /** Refuses what comes from now on; resolves when everything that waits has had its answer. */
+  /** Refuses new receipts; resolves when everything that waits has had its answer. */
   stop(): Promise<void> {
     return new Promise((resolve) => {
       this.#stopping = { resolve };

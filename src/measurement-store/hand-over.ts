@@ -6,14 +6,14 @@ const VALUES_A_SLICE = 2_000;
 
 interface HandOverDeps {
   store: Pick<MeasurementStore, 'range' | 'lastHeard'>;
-  /** Returns what is left of it, because it was stopped; null: nothing. */
+  /** Returns the rest of it, because it was stopped; null: nothing. */
   edit(deviceKey: number, edit: Edit): Promise<Edit | null>;
 }
 
 /**
- * Writes one field's values of a device to another as well, page by page; doing it again changes nothing. What the other
- * has at a moment by itself stays: it may have been recorded since, under the serial number that it has taken over. The
- * other counts as heard when the first one was. false: it was stopped before the end.
+ * Writes one field's values of a device to another as well, page by page; doing it again changes nothing. Values that
+ * the other has at a moment by itself stay: they may have been recorded since, under the serial number that it has
+ * taken over. The other counts as heard when the first one was. false: it was stopped before the end.
  */
 export async function handOver(
   { store, edit }: HandOverDeps,

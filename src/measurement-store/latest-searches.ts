@@ -7,19 +7,19 @@ import { latestRows } from './chunks/latest-columns.ts';
 import type { SearchProgress } from './chunks/search-memory.ts';
 import { DEVICES_AT_ONCE, type LatestAnswer } from './chunks/reader-job.ts';
 
-/** What all slices of one take together: some million readings. */
+/** Maximum milliseconds per search, all slices together. */
 const SEARCH_MS = 20_000;
-/** However many others there are, nobody waits longer for the next of his slices. */
+/** Maximum wait for the next slice, however many others there are. */
 const LONGEST_MS = 60_000;
-/** A thread has room for more than these and one more slice: what is short does not wait for their end. */
+/** Maximum first slices at once: a thread has room for more, so short reads do not wait for their end. */
 const FIRST_AT_ONCE = 6;
 
 /** Asks a reader thread; `progress`: of the slice before it. */
 type AskLatest = (queries: LatestQuery[], progress?: SearchProgress) => Promise<LatestAnswer>;
 
 /**
- * Newest values from reader threads. Who has much to be searched gets it slice by slice, each a job of its own: of the
- * first ones a few at a time, fairly, from the second on one, tenants in turns. So little is in front of what is short.
+ * Newest values from reader threads. A long search goes slice by slice, each a job of its own: of first slices a few at
+ * a time, fairly, from the second on one, tenants in turns. So little is ahead of short ones.
  */
 export class LatestSearches {
   readonly #ask: AskLatest;
@@ -35,10 +35,7 @@ export class LatestSearches {
     this.#longestMs = longestMs;
   }
 
-  /**
-   * OVERLOADED when it takes too long: asked again, it goes on where it was. `spend` is told, slice by slice, how long
-   * was searched, in ms; what it throws is thrown.
-   */
+  /** OVERLOADED when it takes too long: asked again, it goes on. `spend` gets each slice's ms; its error is thrown. */
   async latest(queries: LatestQuery[], spend: (ms: number) => void = () => {}): Promise<LatestRow[]> {
     const endsAt = performance.now() + this.#longestMs;
     let leftMs = this.#searchMs;
@@ -54,7 +51,7 @@ export class LatestSearches {
     const rows = latestRows(found);
     for (let open = chosen(queries, left); open.length > 0;) {
       if (leftMs <= 0 || performance.now() >= endsAt) throw tooMuch(open.length);
-      // So few go to the thread that is there for what is short: always the same, which remembers how far it came.
+      // So few go to the thread for short jobs: always the same, which remembers its progress.
       const some = open.slice(0, DEVICES_AT_ONCE);
       const before = progress;
       ({ found, left, progress } = await this.#others.run(() => ask(some, before)));

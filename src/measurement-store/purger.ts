@@ -5,28 +5,28 @@ import type { StoreLog } from './store-log.ts';
 export interface PurgeRow extends Purge {
   id: number;
   /**
-   * The device that gets the values first; null: nobody. What is committed after the hand-over stays, to be handed over
-   * as well; without a field there are no values to hand over, nor to forget.
+   * The device that gets the values first; null: none. Values committed after the hand-over stay, to be handed over as
+   * well; without a field there are no values to hand over, nor to forget.
    */
   intoDeviceKey: number | null;
 }
 
 interface PurgerDeps {
-  /** What is written down behind that id, the oldest first: what is to be handed over, or the rest. */
+  /** Lists purges behind that id, the oldest first: those that hand over, or the rest. */
   list(handsOver: boolean, after: number, limit: number): Promise<PurgeRow[]>;
-  /** The id of what was written down last of all that is there. */
+  /** The largest id of a purge that is written down. */
   last(): Promise<number>;
   /** Resolves when the receipts handed over so far are stored: they may be of a device that is to be forgotten. */
   settled(): Promise<void>;
   /** Writes all values of the field to `intoDeviceKey` as well; false: it was stopped before the end. */
   handOver(purge: PurgeRow, isStopped: () => boolean): Promise<boolean>;
-  /** Forgets that the device was ever heard: whatever is committed from now on says so anew, and is found by that. */
+  /** Forgets that the device was ever heard: a later commit says so anew, and is found by that. */
   forgetHeard(deviceKey: number): Promise<unknown>;
-  /** Where the order of commits stands. */
+  /** The current position in the order of commits. */
   position(): Promise<string>;
   /**
-   * Removes all values of the device (or of one field of it), slice by slice, but what was committed after the position
-   * (null: that too); false: it was stopped before the end.
+   * Removes all values of the device (or of one field of it), slice by slice, but those committed after the position
+   * (null: those too); false: it was stopped before the end.
    */
   forget(purge: PurgeRow, upTo: string | null): Promise<boolean>;
   /** Strikes it off. */
@@ -35,23 +35,24 @@ interface PurgerDeps {
 }
 
 const A_PAGE = 100;
-/** … and of what nobody waits for beside what somebody waits for, of which there may be no end. */
+/** Purges per page that nothing waits for, beside others: there may be no end of them. */
 const A_FEW = 10;
 const [FIRST_RETRY_MS, LONGEST_RETRY_MS] = [1_000, 30_000];
-/** Of those that fail, so many are told of each time: where nothing can be written, all do. */
+/** Maximum failed purges logged per pass: where nothing can be written, all fail. */
 const MOST_TOLD = 10;
-/** What another node has begun, or only written down, before it ended, is gone on with after so long. */
+/** Milliseconds between looks for purges that another node has begun, or only written down, before it ended. */
 const LOOK_EVERY_MS = 30_000;
 
 /**
- * Works off the table `purge` in the background. Several nodes may do the same one at once: what is gone is gone. One that
- * fails while the database answers, as where a chunk cannot be read, is left for later, and so is what concerns its devices.
+ * Works off the table `purge` in the background. Several nodes may do the same one at once, as removing twice does no
+ * harm. One that fails while the database answers, as where a chunk cannot be read, is left for later, and so are
+ * others of its devices.
  */
 export class Purger {
   readonly #deps: PurgerDeps;
   #running: Promise<void> | null = null;
   #again = false;
-  /** For the end of a pass that begins from now on. */
+  /** Waits for the end of a pass that has not begun yet. */
   readonly #waiting: (() => void)[] = [];
   /** Devices for which one failed: left out until all are tried again. */
   readonly #failed = new Set<number>();
@@ -79,7 +80,7 @@ export class Purger {
     this.start();
   }
 
-  /** Resolves when what is written down by now is done, or has to be tried again later, whatever else is meanwhile. */
+  /** Resolves when the purges written down by now are done, or left for a later try. */
   settle(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {
@@ -101,7 +102,7 @@ export class Purger {
     const { position, handOver, forget } = this.#deps;
     if (purge.intoDeviceKey === null) return forget(purge, null);
     if (purge.fieldKey === null) return true;
-    // Another node may commit while it is handed over: that is not forgotten with it.
+    // Values that another node commits during the hand-over are not forgotten with it.
     const before = await position();
     return (await handOver(purge, () => this.#stopped)) && forget(purge, before);
   }
@@ -120,7 +121,7 @@ export class Purger {
       if (!this.#stopped) this.#deps.log?.warn({ err: error }, 'purging failed and will be tried again');
       this.#tryAgain();
     }
-    // At once: who starts it from here on finds none that would not look again.
+    // At once: a later start finds none running that would not look again.
     this.#running = null;
     this.#tell(this.#waiting.length);
   }
@@ -138,7 +139,7 @@ export class Purger {
     this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
   }
 
-  /** Once through all that is written down by now, but of devices for which one failed; how many came to their end. */
+  /** Tries once all purges written down by now, but of devices for which one failed; returns the number done. */
   async #pass(): Promise<number> {
     const { list, last, settled } = this.#deps;
     // Amid a pass, one behind those that failed would come before them.
@@ -148,14 +149,14 @@ export class Purger {
     let [afterHandOvers, afterOthers] = [0, 0];
     const upTo = await last();
     for (;;) {
-      // Somebody waits for what is handed over, and others may have written down any number that nobody waits for. No device
-      // gets values once it is written down to be forgotten, so that it does not matter what is handed over before that; but
-      // what has something to hand over is not forgotten before.
+      // Hand-overs are waited for, and there may be any number of others that are not. No device gets values once it is
+      // written down to be forgotten, so that hand-overs may come before that; but a device with something to hand over
+      // is not forgotten before.
       const handOvers = await list(true, afterHandOvers, A_PAGE);
       const [next] = handOvers;
       const others = await list(false, afterOthers, next === undefined ? A_PAGE : A_FEW);
       const purges = [...handOvers, ...others.filter(({ id }) => next === undefined || id < next.id)];
-      // The next pass begins with what came meanwhile, of which there may be no end.
+      // The next pass begins with later ones, of which there may be no end.
       if (purges.every(({ id }) => id > upTo)) return ended;
       for (const { id, intoDeviceKey } of purges)
         if (intoDeviceKey === null) afterOthers = id;
@@ -164,7 +165,7 @@ export class Purger {
       for (const purge of purges) {
         if (this.#stopped) return ended;
         const devices = [purge.deviceKey, purge.intoDeviceKey].filter((key) => key !== null);
-        // What is handed on behind it may be what it has not handed over yet.
+        // A later hand-over may depend on one that has failed.
         const isLeftOut = devices.some((key) => this.#failed.has(key));
         if (!isLeftOut && (await this.#tryOne(purge, told < MOST_TOLD))) {
           ended += 1;

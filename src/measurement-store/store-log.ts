@@ -1,4 +1,4 @@
-/** Where a store says what went wrong behind the scenes; pino fits. */
+/** Log of a store's failures in the background; pino fits. */
 export interface StoreLog {
   warn(details: object, message: string): void;
 }

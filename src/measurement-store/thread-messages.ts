@@ -15,12 +15,12 @@ export interface Failure {
   appError?: { code: ErrorCode; details: Record<string, unknown> };
 }
 
-/** What a thread says: an answer, or a report of its own. */
+/** A message of a thread: an answer, or a report of its own. */
 export type Answer =
   | { ready: true }
   | { id: number; value: unknown }
   | { id: number; failure: Failure }
-  /** What it says without being asked. */
+  /** A message that was not asked for. */
   | { notice: unknown }
   /** Something in the background failed, and will be tried again. */
   | { report: string; failure: Failure };

@@ -9,14 +9,14 @@ interface Waiting {
   timer: NodeJS.Timeout;
 }
 
-/** How long a question may take; a job in many steps says so. */
+/** Maximum milliseconds per question; a job in many steps says so. */
 const ANSWER_MS = 8_000;
 
-/** Which worker a thread runs, and with what. */
+/** The worker of a thread, and its data. */
 export interface ThreadOptions {
-  /** So many may come late of a thread that does answer, as what it has not done is in memory; left out: none. */
+  /** Maximum late answers of a thread that does answer, as its jobs are in memory; left out: none. */
   mostOverdue?: number;
-  /** What it is called in the log. */
+  /** Name in the log. */
   name: string;
   /** The worker's file, as `Worker` takes it. */
   file: string;
@@ -29,18 +29,18 @@ export interface ThreadOptions {
 }
 
 /**
- * A worker thread that answers questions. If it dies, what it had not answered rejects, and the next question starts a
- * new one. A question that is not answered in time rejects; where nothing else was answered meanwhile either, so does
- * every new one until something is: a disk that hangs must not fill the memory with questions. One that only waits its
- * turn among others is no sign of that.
+ * A worker thread that answers questions. If it dies, its unanswered ones reject, and the next question starts a new
+ * one. A question that is not answered in time rejects; where nothing else was answered meanwhile either, so does every
+ * new one until something is: a disk that hangs must not fill the memory with questions. One that only waits its turn
+ * among others is no sign of that.
  */
 export class Thread<Job> {
   readonly #options: ThreadOptions;
   readonly #waiting = new Map<number, Waiting>();
   readonly #overdue = new Set<number>();
-  /** So often it did what it was asked. */
+  /** Number of answers. */
   #answers = 0;
-  /** It has done nothing of what it was asked for as long as a question may take. */
+  /** No answer came for as long as a question may take. */
   #isSilent = false;
   #worker: Worker | null = null;
   #opening: Promise<void> | null = null;
@@ -56,7 +56,7 @@ export class Thread<Job> {
     return (this.#opening ??= this.#open().finally(() => (this.#opening = null)));
   }
 
-  /** `limitMs`: what takes longer than usual by its nature; it does not count as a sign that the thread hangs. */
+  /** `limitMs`: longer limit of a job that is long by its nature; it does not count as a sign that the thread hangs. */
   async ask<T>(job: Job, transfer: ArrayBuffer[] = [], limitMs: number = ANSWER_MS): Promise<T> {
     if (this.#overdue.size >= (this.#isSilent ? 1 : (this.#options.mostOverdue ?? 1)))
       throw new Error(`the ${this.#options.name} thread hangs`);

@@ -1,11 +1,11 @@
 import { Thread, type ThreadOptions } from './thread.ts';
 
-/** Questions are short, and one may wait its turn among many. */
+/** Maximum late answers: questions are short, and one may wait its turn among many. */
 const MOST_OVERDUE = 1_000;
 
 /**
- * Some threads that do the same. Short questions go to the first, which gets none that may take long: they go to
- * whichever of the others has the fewest to answer.
+ * Some threads that do the same. Short questions go to the first, which gets none that may take long: they go to the
+ * other with the fewest to answer.
  */
 export class Threads<Job> {
   readonly #threads: { thread: Thread<Job>; asked: number }[];

@@ -1,11 +1,11 @@
 import { AppError, noDatabase } from '../errors.ts';
 
-/** What every failure of a database becomes on its way out; the reason is for the log. What is meant for the client stays. */
+/** Turns any failure of a database into UNAVAILABLE; the reason is for the log. Errors meant for the client stay. */
 export function unavailable(cause: unknown): never {
   throw cause instanceof AppError ? cause : noDatabase(cause);
 }
 
-/** What has not begun, or not come to its end, is refused. */
+/** Refuses a job that has not begun, or not come to its end. */
 export function stopping(): AppError {
   return new AppError('UNAVAILABLE', 'The server is stopping. Try again later.');
 }

@@ -41,7 +41,7 @@ export function compileOperation(
     let plan = plans.get(choice);
     if (plan !== undefined) return plan;
     plan = planOperation(source, variables);
-    // A plan without any takes room, too.
+    // A plan without fields takes room, too.
     const fields = Math.max(1, plannedFields(plan));
     if (fields > room.fields) return plan;
     room.fields -= fields;

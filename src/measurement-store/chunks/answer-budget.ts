@@ -1,19 +1,19 @@
 import { AppError } from '../../errors.ts';
 import type { StoredValue } from '../../domain/ports/store.ts';
 
-/** A million and a half places, or three years of them at one a minute: 32 MB, twice that beyond Latin-1. */
+/** Maximum characters per answer: 32 MB, twice that beyond Latin-1. */
 const MAX_CHARACTERS = 32_000_000;
-/** A thousand a second for more than an hour, when they go into chunks: 160 MB. */
+/** Maximum values per answer: 160 MB when they go into chunks. */
 const MAX_VALUES = 5_000_000;
 
-/** From this part of a budget on an answer is large. */
+/** Part of a budget from which an answer is large. */
 const LARGE = 1 / 8;
 
 /** Ends with the last of the large answers of this thread. */
 let lastLarge: Promise<void> = Promise.resolve();
 
 /**
- * What is in memory at once to answer for one device (CONTRACT 7, Shares). Beyond the budget it is QUERY_TOO_COMPLEX; of
+ * Bounds the memory of an answer for one device (CONTRACT 7, Shares). Beyond the budget it is QUERY_TOO_COMPLEX; of
  * large answers a thread makes one at a time.
  */
 export class AnswerBudget {
@@ -23,8 +23,8 @@ export class AnswerBudget {
   #leave = (): void => {};
 
   /**
-   * What was decoded in one piece, in which equal texts are in memory once: compressed they may be a thousandth of it, so
-   * what is on the disk says little.
+   * Counts values decoded in one piece, in which equal texts are in memory once: compressed they may be a thousandth of
+   * it, so their bytes on the disk say little.
    */
   spendTexts(values: Float64Array | readonly StoredValue[]): void {
     if (values instanceof Float64Array) return;
@@ -33,7 +33,7 @@ export class AnswerBudget {
     this.#spendCharacters(characters);
   }
 
-  /** A value of a reading. */
+  /** Counts a value of a reading. */
   spendValue(value: StoredValue): void {
     if (typeof value === 'string') this.#spendCharacters(value.length);
     this.#values -= 1;
@@ -46,7 +46,7 @@ export class AnswerBudget {
       );
   }
 
-  /** Waits for the room that what was spent so far needs; it is there until `end`. */
+  /** Waits for the room that the answer needs by now; it is there until `end`. */
   async room(): Promise<void> {
     const isLarge = this.#characters < MAX_CHARACTERS * (1 - LARGE) || this.#values < MAX_VALUES * (1 - LARGE);
     if (isLarge) await (this.#room ??= this.#enter());

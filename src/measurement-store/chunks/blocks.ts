@@ -6,9 +6,9 @@ import type { Decimals } from './decimal-column.ts';
 import { readIntegers, writeIntegers } from './integer-column.ts';
 import { readSteps, stepsOf } from './time-column.ts';
 
-/** Fewer say much more of each value, more leave more of them to be decoded. */
+/** Values per block: fewer give larger heads, more leave more to be decoded. */
 const BLOCK_VALUES = 256;
-/** What a block says of itself takes 20 bytes: too much beside values of less. */
+/** Minimum bytes per value: the head of a block takes 20 bytes, too much beside shorter values. */
 const LEAST_BYTES_A_VALUE = 0.5;
 /** Values of more bytes than this may take fewer when they are deflated; minute data of two decimals never does. */
 export const SMALL_BYTES_A_VALUE = 2.2;
@@ -34,9 +34,9 @@ export function areForBlocks({ integers, exceptions, bytes }: Decimals): boolean
 }
 
 /**
- * Times and decimals in blocks: first what each of them says of itself (as a chunk's summary, in a few small integers),
- * then their values, so that a chart decodes only the blocks that an edge of its buckets falls into: of a year of
- * minutes in 500 buckets a quarter. The index takes a tenth of a byte a value.
+ * Writes times and decimals in blocks: first the heads (a summary of each, in a few small integers), then their values,
+ * so that a chart decodes only the blocks that an edge of its buckets falls into. The heads take a tenth of a byte a
+ * value.
  */
 export function writeBlocks(out: ByteWriter, timestamps: Float64Array, values: Decimals): void {
   const { integers, decimals, runs } = values;
@@ -85,7 +85,7 @@ function writeHead(out: ByteWriter, steps: Float64Array, integers: Float64Array,
   out.zigzag(dropped);
 }
 
-/** What all blocks of a chunk share. */
+/** The shared form of all blocks of a chunk. */
 interface Form {
   bytes: Uint8Array;
   unit: number;
@@ -93,7 +93,7 @@ interface Form {
   runs: boolean;
 }
 
-/** What a block says of itself, in units of time and in integers; `firstAt` in ms UTC. */
+/** Head of a block, in units of time and in integers; `firstAt` in ms UTC. */
 interface BlockHead {
   count: number;
   firstAt: number;
@@ -135,7 +135,7 @@ class Block implements Segment {
       maxAt: firstAt + head.maxPlace * unit,
       first: first / divisor,
       last: last / divisor,
-      // As it is taken apart again (`addSummary`): what never fell has dropped exactly nothing.
+      // Computed as `addSummary` takes it apart again: values that never fell have dropped exactly nothing.
       rise: last / divisor - first / divisor + head.dropped / divisor,
       whole: divisor === 1,
       binary: divisor === 1 && min >= 0 && max <= 1,
@@ -161,7 +161,7 @@ class Block implements Segment {
   }
 }
 
-/** The blocks of `count` values in order of time; what one of them says of itself is believed. */
+/** The blocks of `count` values in order of time; their heads are believed. */
 export function readBlocks(from: ByteReader, count: number): Block[] {
   const unit = from.varint();
   const divisor = 10 ** from.byte();

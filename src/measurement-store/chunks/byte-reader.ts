@@ -1,6 +1,6 @@
 import { CorruptChunk } from './corrupt-chunk.ts';
 
-/** Reads what `ByteWriter` wrote; throws CorruptChunk rather than read past the end. */
+/** Reads the bytes of `ByteWriter`; throws CorruptChunk rather than read past the end. */
 export class ByteReader {
   readonly bytes: Uint8Array;
   at: number;
@@ -41,7 +41,7 @@ export class ByteReader {
     return this.bytes.subarray(this.at, (this.at += count));
   }
 
-  /** Nothing may be left. */
+  /** Throws CorruptChunk when bytes are left. */
   end(): void {
     if (this.at !== this.bytes.length) throw new CorruptChunk('it has bytes left over');
   }

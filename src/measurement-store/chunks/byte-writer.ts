@@ -3,7 +3,7 @@ export class ByteWriter {
   #bytes: Uint8Array<ArrayBuffer>;
   #length = 0;
 
-  /** `room`: how many bytes it will probably have, to grow less. */
+  /** `room`: estimated length in bytes, to grow less. */
   constructor(room = 1_024) {
     this.#bytes = new Uint8Array(room);
   }
@@ -39,12 +39,12 @@ export class ByteWriter {
     this.#length += bytes.length;
   }
 
-  /** A view on what was written, until more is. */
+  /** A view on the bytes written until now; ends with the next write. */
   written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** What was written, in memory of its own. */
+  /** The written bytes, in memory of their own. */
   finish(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.#length);
   }

@@ -12,7 +12,7 @@ import type { ChunkHead } from './snapshot.ts';
 import { readTexts, writeTexts } from './text-column.ts';
 import { readTimes, writeTimes } from './time-column.ts';
 
-/** More than this in one chunk is a mistake of whoever cuts them. */
+/** Maximum values per chunk: more are a mistake of the cutting code. */
 export const MAX_CHUNK_VALUES = 65_535;
 
 const VERSION = 1;
@@ -55,8 +55,8 @@ export function encode(timestamps: Float64Array, values: Float64Array | readonly
 }
 
 /**
- * The columns of which `encode` made the bytes; CorruptChunk when they are anything else. `room` is taken where it fits:
- * of a year of minutes, memory for each chunk alone costs as much as decoding it.
+ * The columns that `encode` was given; CorruptChunk for any other bytes. `room` is taken where it fits: memory for each
+ * chunk alone costs as much as decoding it.
  */
 export function decode(chunk: Uint8Array, room?: Room): SegmentColumns {
   const { kind, count, body } = opened(chunk);
@@ -85,7 +85,7 @@ export interface Part extends Segment {
   decode(room: Room): void;
 }
 
-/** What of a chunk can be decoded on its own, in order of time: its blocks, or all of it; CorruptChunk as `decode`. */
+/** Parts of a chunk that can be decoded alone, in order of time: its blocks, or all of it; CorruptChunk as `decode`. */
 export function partsOf(head: ChunkHead, chunk: Uint8Array): Part[] {
   if (chunk[1] === BLOCKS) {
     const { count, body } = opened(chunk);

@@ -1,4 +1,4 @@
-/** The bytes of a chunk are not what `encode` wrote; the message says what was found. */
+/** The bytes of a chunk are not those that `encode` wrote; the message says what was found. */
 export class CorruptChunk extends Error {
   override readonly name = 'CorruptChunk';
 

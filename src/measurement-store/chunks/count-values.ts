@@ -6,10 +6,10 @@ import { readingPages } from './reading-pages.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 
 const CHUNKS_A_PAGE = 1_000;
-/** The times of their readings are in memory at once. */
+/** Maximum fields whose times of readings are in memory at once. */
 const FIELDS_AT_ONCE = 5;
 
-/** How many values there are of the fields in the range, each key once. */
+/** Counts the values of the fields in the range, each key once. */
 export async function countValues(snapshot: Snapshot, query: RemoveQuery): Promise<number> {
   const fieldKeys = [...new Set(query.fieldKeys)];
   let count = 0;
@@ -41,7 +41,7 @@ async function countField(
   }
 }
 
-/** The chunk's values in the range that no reading stands over. */
+/** Counts the chunk's values in the range that no reading replaces. */
 async function countOthers(
   snapshot: Snapshot,
   { deviceKey, from, to }: RemoveQuery,

@@ -3,10 +3,10 @@ import { encode } from './codec.ts';
 import { sliceColumns } from './columns.ts';
 import type { NewChunk } from './edit.ts';
 
-/** A chunk has at most so many values, and texts of about so many characters at most. */
+/** Maximum values per chunk, and of texts about the maximum of characters. */
 export const CHUNK_VALUES = 1_000;
 const CHUNK_CHARACTERS = 256 * 1024;
-/** Texts of so many characters are as well compressed alone as behind others: deflate looks back 32 kB. */
+/** Characters from which texts are compressed as well alone as behind others: deflate looks back 32 kB. */
 const OWN_CHUNK_CHARACTERS = 64 * 1024;
 /**
  * Rows up to the first size fit twice on a page of SQLite and four times on one of PostgreSQL; from the second on they

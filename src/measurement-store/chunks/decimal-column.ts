@@ -1,10 +1,10 @@
 import { integersLength } from './integer-column.ts';
 
-/** No value of 13 decimals is worth it: eight bytes hold any. */
+/** Maximum decimals per value: eight bytes hold any value of more. */
 const MAX_DECIMALS = 12;
 /** Keeps every step between two scaled values exact in float64. */
 const MAX_SCALED = 2 ** 51;
-/** One value in so many may be an exception that is kept beside the integers. */
+/** Values per exception that may be kept beside the integers. */
 const EXCEPTION_SHARE = 32;
 
 /** Values that are whole multiples of a power of ten, but for some. */
@@ -14,7 +14,7 @@ export interface Decimals {
   decimals: number;
   /** With runs they are shorter (see `writeIntegers`), ... */
   runs: boolean;
-  /** ... and take so many bytes. */
+  /** ... and their length in bytes. */
   bytes: number;
   /** Indexes of values that are no such decimal, ascending. */
   exceptions: number[];

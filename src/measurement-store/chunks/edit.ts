@@ -4,13 +4,13 @@ import type { Seq } from './snapshot.ts';
 
 /** A change of one device's stored measurements that is done slice by slice; only one at a time for a device. */
 export type Edit =
-  /** Readings that were committed before then go into chunks. */
+  /** Moves readings that were committed before then into chunks. */
   | { kind: 'compact'; storedBefore: number; readingsFrom: number }
   /**
-   * Values of these fields (null: of all) from `from` to `to` (exclusive) go: out of readings, and then out of chunks.
+   * Removes values of these fields (null: of all) from `from` to `to` (exclusive): from readings, and then from chunks.
    * Readings committed after the position `upTo` stay (null: none). `first`: chunks of these fields (null: of all) come
-   * before the readings as well, as wherever it ends early, nothing may show again that a reading had replaced; left out:
-   * none do (any more).
+   * before the readings as well, so that wherever it ends early, no value shows again that a reading had replaced; left
+   * out: none do (any more).
    */
   | {
       kind: 'remove';
@@ -21,9 +21,11 @@ export type Edit =
       readingsFrom: number | null;
       first?: { fieldKeys: number[] | null };
     }
-  /** Values before then go, but for the newest one of each field: out of chunks (`readingsFrom`: null), then out of readings. */
+  /**
+   * Removes values before then, but each field's newest one: from chunks (`readingsFrom`: null), then from readings.
+   */
   | { kind: 'expire'; before: number; readingsFrom: number | null }
-  /** Values of a field, in order of time, come where the device has none; it was heard at that time, or later. */
+  /** Adds values of a field, in order of time, where the device has none; it was heard at that time, or later. */
   | { kind: 'fill'; fieldKey: number; heardAt: number; timestamps: number[]; values: StoredValue[] };
 
 /** The edit that removes values of these fields (null: of all) from `from` to `to` (exclusive). */
@@ -32,8 +34,8 @@ export function removal(fieldKeys: number[] | null, from: number, to: number): E
 }
 
 /**
- * The edit that removes all values of a field (null: of all), which nobody sees any more; readings committed after the
- * position stay (null: none).
+ * The edit that removes all values of a field (null: of all), which are not shown any more; readings committed after
+ * the position stay (null: none).
  */
 export function forgetting(fieldKey: number | null, upTo: string | null): Edit {
   const fieldKeys = fieldKey === null ? null : [fieldKey];
@@ -54,7 +56,7 @@ interface ReadingChange {
   timestamp: number;
   /** It is left alone if it was written again since. */
   seq: Seq;
-  /** What is left of it; null: nothing. */
+  /** The values left of it; null: none. */
   values: Uint8Array | null;
 }
 
@@ -68,19 +70,19 @@ export interface NewChunk {
   bytes: Uint8Array;
 }
 
-/** What one slice of an edit writes, in one transaction. */
+/** Changes of one slice of an edit, written in one transaction. */
 export interface Change {
   deviceKey: number;
-  /** Readings were moved that are no longer in the order of commits: those up to this one; null: none. */
+  /** The latest of the moved readings that are no longer in the order of commits; null: none. */
   movedUpTo: Seq | null;
   readings: ReadingChange[];
-  /** A batch (`readings/reading-frames.ts`) whose values come under those that there are by then; null: none. */
+  /** A batch (`readings/reading-frames.ts`) whose values come under the ones that are there by then; null: none. */
   filled: Uint8Array | null;
   chunksGone: { fieldKey: number; firstAt: number }[];
   chunksNew: NewChunk[];
 }
 
-/** One slice of an edit: what to write, and how it goes on. */
+/** One slice of an edit: its change, and how the edit goes on. */
 export interface Plan {
   change: Change;
   /** How the edit goes on; null: this was all. */

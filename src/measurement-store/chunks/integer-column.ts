@@ -19,7 +19,7 @@ export function writeIntegers(out: ByteWriter, integers: Float64Array, runs: boo
   }
 }
 
-/** How many bytes `writeIntegers` takes: counted, not written. */
+/** Length in bytes of `writeIntegers`: counted, not written. */
 export function integersLength(integers: Float64Array, runs: boolean): number {
   let length = 0;
   let previous = 0;
@@ -41,8 +41,8 @@ export function readIntegers(from: ByteReader, into: Float64Array, runs: boolean
   const count = into.length;
   let { at } = from;
   let current = start;
-  // Written out by hand: a year of minutes passes here in milliseconds. Reading past the end gives undefined, which
-  // counts as 0 in all of this, and is found out below.
+  // Written out by hand, for speed. Reading past the end gives undefined, which counts as 0 in all of this, and is
+  // found out below.
   for (let i = 0; i < count; i++) {
     let code = bytes[at++]!;
     if (code >= 0x80) {

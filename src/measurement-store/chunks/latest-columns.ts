@@ -1,6 +1,6 @@
 import type { LatestRow, StoredValue } from '../../domain/ports/store.ts';
 
-/** Newest values as they go from thread to thread, where each object and each name in it is copied one by one. */
+/** Newest values on their way between threads, where each object and each name in it would be copied one by one. */
 export interface LatestColumns {
   deviceKeys: number[];
   fieldKeys: number[];

@@ -7,18 +7,19 @@ export interface LookedThrough {
   upTo: number;
 }
 
-/** Fields of devices, of all tenants. */
+/** Maximum entries, each a field of a device, of all tenants. */
 const MAX_ENTRIES = 10_000;
 
 /**
- * What a thread remembers of searches for newest values that went far back, for the next operation. It stays true whatever is deleted or moves
- * into chunks: only what is committed behind the position can be newer. The tenant that has most makes room.
+ * Keeps a thread's results of searches for newest values that went far back, for the next operation. They stay true
+ * whatever is deleted or moves into chunks: only values committed behind the position can be newer. The tenant that has
+ * most makes room.
  */
 export class LatestMemory {
-  /** What was asked for least recently first. */
+  /** Least recently used first. */
   readonly #entries = new Map<string, LookedThrough & { tenant: string }>();
   readonly #ofTenants = new Tally();
-  /** Another one in each thread and with each `clear`: what was learned in another one counts for nothing. */
+  /** Id of this memory, new with each thread and each `clear`: progress of another era counts for nothing. */
   era: string = randomUUID();
 
   get(deviceKey: number, fieldKey: number): LookedThrough | undefined {
@@ -30,7 +31,7 @@ export class LatestMemory {
     return entry;
   }
 
-  /** `tenant`: whose device it is. */
+  /** `tenant`: the owner of the device. */
   set(deviceKey: number, fieldKey: number, { position, upTo }: LookedThrough, tenant = ''): void {
     const key = `${deviceKey} ${fieldKey}`;
     this.#forget(key);
@@ -39,14 +40,14 @@ export class LatestMemory {
     this.#ofTenants.add(tenant, 1);
   }
 
-  /** The database may be another one, or an older state of it. */
+  /** Forgets everything: the database may be another one, or an older state of it. */
   clear(): void {
     this.#entries.clear();
     this.#ofTenants.clear();
     this.era = randomUUID();
   }
 
-  /** Half of what the tenant has: for a single one all would be gone through each time. */
+  /** Drops half of the largest tenant's entries: one at a time, all would be gone through each time. */
   #makeRoom(): void {
     const most = this.#ofTenants.largest;
     let surplus = Math.ceil(this.#ofTenants.of(most!) / 2);

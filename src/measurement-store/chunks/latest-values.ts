@@ -15,17 +15,17 @@ import {
 import type { SearchSlice } from './search-slice.ts';
 import type { ChunkHead, CommittedSince, Newest, Snapshot } from './snapshot.ts';
 
-/** Devices of which a page each is in memory, of four megabytes at worst. */
+/** Maximum devices searched at once: a page of each is in memory, of four megabytes at worst. */
 const AT_ONCE = 10;
-/** One that is searched for long costs every slice a look at what was committed since: the others wait for it. */
+/** The same in a long search: each device costs every slice a look at what was committed since. */
 const AT_ONCE_FOR_LONG = 1;
 
-/** Of fewer commits it is quicker to look through what is new than through all readings of a device. */
+/** Maximum commits to look through instead of all readings of a device. */
 const MANY_COMMITTED = 20_000;
-/** Between two slices of one search fewer are committed: to begin anew with each would be never to come to the end. */
+/** The same between two slices of one search: beginning anew with each would never come to the end. */
 const MANY_WHILE_SEARCHED = 200_000;
 
-/** What a slice has of newest values. */
+/** Newest values that a slice found. */
 interface LatestSlice {
   rows: LatestRow[];
   /** The queries that have no rows yet, by their places: the next slice goes on with them. */
@@ -33,8 +33,8 @@ interface LatestSlice {
 }
 
 /**
- * The value with the latest time of each field of devices, of as many of them as the slice is long enough for. Looks at
- * readings from the newest back, until no field is left that could have a newer value there than its newest chunk has.
+ * The value with the latest time of each field, of as many devices as the slice is long enough for. Looks at readings
+ * from the newest back, until no field is left that could have a newer value there than its newest chunk has.
  */
 export async function latestSlice(
   snapshot: Snapshot,
@@ -76,8 +76,8 @@ async function latestOfOne(
 }
 
 /**
- * As `searchBack`, without what earlier slices and searches looked through: of that only what was committed since can be
- * newer. What this one looked through is remembered, if it was much.
+ * Like `searchBack`, without the stretches of earlier slices and searches: there only readings committed since can be
+ * newer. Remembers the stretch of this one, if it was long.
  */
 async function searchSlice(snapshot: Snapshot, search: Search, slice: SearchSlice): Promise<Found> {
   if (!slice.begins()) return { rows: [], isDone: false, isFar: false };
@@ -96,13 +96,14 @@ async function searchSlice(snapshot: Snapshot, search: Search, slice: SearchSlic
 }
 
 /**
- * What was committed since the fields were last looked for; null: it is not known when that was, or too much; 'over': the
- * slice is, the next one goes on with what was committed later.
+ * Takes values committed since the fields were last searched; null: that time is not known, or they are too many;
+ * 'over': the slice is over, the next one goes on with later commits.
  */
 async function takeSince(snapshot: Snapshot, search: Search, slice: SearchSlice): Promise<LatestRow[] | null | 'over'> {
   const { deviceKey, wanted } = search;
   const to = endOfAll(search);
-  // Others may add to the memory meanwhile. Behind what this search has learned there may be more than fits into a slice.
+  // Other searches may add to the memory meanwhile. More than fits into a slice may have been committed behind this
+  // search's own.
   const known = slice.memory.known(deviceKey, wanted.keys()).sort((a, b) => Number(b.isOwn) - Number(a.isOwn));
   let rows: LatestRow[] | null = null;
   for (const [position, ofFields] of Map.groupBy(known, (one) => one.position)) {
@@ -129,7 +130,7 @@ async function takeSince(snapshot: Snapshot, search: Search, slice: SearchSlice)
   return rows;
 }
 
-/** Part by part, until the slice is over; `upTo`: where, null: all is looked through. null: too much was committed. */
+/** Takes committed values part by part, until the slice is over; `upTo`: its end (null: of all). null: too many. */
 async function takeCommitted(
   snapshot: Snapshot,
   { deviceKey, wanted }: Search,
@@ -139,7 +140,7 @@ async function takeCommitted(
   const found = new Map<number, LatestRow>();
   for (let after = position; ;) {
     const upTo = await snapshot.partSince(after);
-    // What was committed later may be newer, or the same moment once more.
+    // Later commits may be newer, or the same moment once more.
     const unseen = [...wanted].map(
       ([key, { from, to }]) => [key, { from: found.get(key)?.timestamp ?? from, to }] as const,
     );
@@ -168,7 +169,7 @@ async function takePart(
   return rows;
 }
 
-/** Of the fields whose newest value is none of the readings. */
+/** Last values of the fields whose newest one is in a chunk. */
 async function lastOfChunks(
   snapshot: Snapshot,
   { deviceKey, wanted }: Search,

@@ -38,7 +38,7 @@ export function writeNumbers(out: ByteWriter, values: Float64Array, decimal: Dec
   writeBody(out, runs ? DECIMALS + RUNS : DECIMALS, body.finish(), values.length);
 }
 
-/** Fills `values`; CorruptChunk when the bytes are no numbers, or not so many. */
+/** Fills `values`; CorruptChunk when the bytes are no numbers, or another number of them. */
 export function readNumbers(from: ByteReader, values: Float64Array): void {
   const form = from.byte();
   const runs = (form & RUNS) !== 0;

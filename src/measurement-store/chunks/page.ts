@@ -1,24 +1,24 @@
-/** Rows in order, as many as were asked for, or fewer of them where they are large. */
+/** Rows in order, of the asked number, or fewer where they are large. */
 export interface Page<Row> {
-  /** Empty only where `isLast`, or where whoever asked for little is to ask page by page. */
+  /** Empty only where `isLast`, or where a caller that asked for little is to ask page by page. */
   rows: Row[];
   /** Nothing follows. */
   isLast: boolean;
 }
 
-/** What a device sends at a moment may be a megabyte, and a page has thousands: about so much of it is read at once. */
+/** Estimated maximum bytes per page: a single moment of a device may be a megabyte. */
 export const PAGE_BYTES = 4_000_000;
-/** Up to this it does no harm to have all values of a page. */
+/** Maximum bytes of a row whose page may have all values. */
 export const LARGE_BYTES = 1_024;
 
-/** How many rows of these sizes go into one page: the first one always. */
+/** Number of rows of these sizes that go into one page: the first one always. */
 export function fitting(sizes: readonly number[], most = PAGE_BYTES): number {
   let bytes = 0;
   const end = sizes.findIndex((size, i) => (bytes += size) > most && i > 0);
   return end < 0 ? sizes.length : end;
 }
 
-/** Of what was committed since, so much of one device: more than pages elsewhere, as each goes over all of it. */
+/** Maximum committed readings per page of one device: more than elsewhere, as each page goes over all of them. */
 export const COMMITTED_A_PAGE = 20_000;
-/** Of any device, before a search may give way: while less comes between its slices, it comes to its end. */
+/** The same of all devices, before a search may give way: it comes to its end while less comes between its slices. */
 export const COMMITTED_A_PART = 2 * COMMITTED_A_PAGE;

@@ -7,13 +7,13 @@ import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
 import { allColumns } from './reading-columns.ts';
 import type { ChunkHead, OldReading, Seq, Snapshot } from './snapshot.ts';
 
-/** So that the transaction that writes the result stays short: a few milliseconds. */
+/** Maximum readings per slice: keeps the transaction that writes them at a few milliseconds. */
 const READINGS_A_SLICE = 1_000;
-/** Of long texts a chunk, as full as it can be with one reading more: the next slice need not open it again. */
+/** Maximum bytes per slice, a chunk of long texts and one reading more: the next slice need not open it again. */
 const BYTES_A_SLICE = 200_000;
-/** Late values and corrections may each fall into another chunk: so many are opened and written anew. */
+/** Maximum chunks opened and written anew per slice: late values and corrections may each fall into another one. */
 const CHUNKS_A_SLICE = 50;
-/** Of one field at least so many: where many fields' chunks end at different times, slices would be too small. */
+/** Minimum of these per field: where many fields' chunks end at different times, slices would be too small. */
 const CHUNKS_OF_FIELD = 4;
 
 /**
@@ -26,7 +26,7 @@ export async function planCompaction(
   edit: Extract<Edit, { kind: 'compact' }>,
 ): Promise<Plan> {
   const { storedBefore, readingsFrom } = edit;
-  // PostgreSQL would look through what the slices before have removed, again and again.
+  // PostgreSQL would look through the rows that earlier slices removed, again and again.
   const which = { storedBefore, from: readingsFrom, limit: READINGS_A_SLICE, bytes: BYTES_A_SLICE };
   const old = await snapshot.oldReadings(deviceKey, which);
   const all = allColumns(old.rows);

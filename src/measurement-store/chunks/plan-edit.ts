@@ -5,7 +5,7 @@ import { planFill } from './plan-fill.ts';
 import { planRemoval } from './plan-removal.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** The next slice of an edit. Nobody else may edit the device until its change is written; recording may go on. */
+/** The next slice of an edit. No other may edit the device until its change is written; recording may go on. */
 export function planEdit(snapshot: Snapshot, deviceKey: number, edit: Edit): Promise<Plan> {
   switch (edit.kind) {
     case 'compact':

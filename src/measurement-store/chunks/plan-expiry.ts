@@ -14,10 +14,11 @@ const CHUNKS_A_SLICE = 200;
 type Expiry = Extract<Edit, { kind: 'expire' }>;
 
 /**
- * Drops whole chunks, then readings, that are older than `before`: in this order, wherever it ends early, nothing shows
- * again that a reading had replaced. The newest value of each field stays, however old; a chunk that reaches over `before`
- * stays until all of it is older, and so do readings that correct it. Where the newest values are not found within the
- * slice, some of the older ones stay until the next time as well, and so does what goes from readings into chunks meanwhile.
+ * Drops whole chunks, then readings, that are older than `before`: in this order, wherever it ends early, no value
+ * shows again that a reading had replaced. The newest value of each field stays, however old; a chunk that reaches over
+ * `before` stays until all of it is older, and so do readings that correct it. Where the newest values are not found
+ * within the slice, some of the older ones stay until the next time as well, and so do readings that go into chunks
+ * meanwhile.
  */
 export async function planExpiry(
   snapshot: Snapshot,
@@ -25,7 +26,7 @@ export async function planExpiry(
   edit: Expiry,
   searchMs: number = LONG_SLICE_MS,
 ): Promise<Plan> {
-  // What is learned here is not for others: the parts of an edit may see different states of the database.
+  // A memory of its own: the parts of an edit may see different states of the database.
   const slice = new SearchSlice(new LatestMemory(), searchMs);
   if (edit.readingsFrom !== null)
     return ofReadings(snapshot, deviceKey, { ...edit, readingsFrom: edit.readingsFrom }, slice);
@@ -84,7 +85,7 @@ async function ofChunks(
   return { change, next: { ...edit, readingsFrom: -Infinity } };
 }
 
-/** By field: when the chunk begins that reaches over `before`, if there is one. */
+/** By field: the beginning of the chunk that reaches over `before`, if there is one. */
 async function stayingFrom(
   snapshot: Snapshot,
   deviceKey: number,
@@ -99,7 +100,7 @@ async function stayingFrom(
   return found;
 }
 
-/** Of each field; if they are not found within the slice, `last`: the last known ones, none of which is to go then. */
+/** Newest times by field; if not found within the slice, `last`: the last known ones, none of which is to go then. */
 async function newestTimes(
   snapshot: Snapshot,
   deviceKey: number,

@@ -6,8 +6,8 @@ import type { Snapshot } from './snapshot.ts';
 const OWN_VALUES_A_SLICE = 2_000;
 
 /**
- * Gives the device values where it has none. Nothing comes into its chunks before the change is written; what is recorded
- * until then stays as well, as the database puts these under what it finds.
+ * Gives the device values where it has none. Its chunks stay as they are until the change is written; readings recorded
+ * until then stay as well, as the database puts these values under the ones that it finds.
  */
 export async function planFill(
   snapshot: Snapshot,

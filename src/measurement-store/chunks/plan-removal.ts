@@ -8,15 +8,12 @@ import { type Change, type Edit, emptyChange, isEmpty, type Plan } from './edit.
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 
 const READINGS_A_SLICE = 1_000;
-/** Chunks of one field that go in one slice; a slice ends with the field in which it has so many. */
+/** Maximum chunks of one field removed per slice; a slice ends with the field that reaches it. */
 const CHUNKS_A_SLICE = 200;
 
 type Removal = Extract<Edit, { kind: 'remove' }>;
 
-/**
- * Takes values out of chunks that come first, out of readings, and when these are done, out of chunks: what moves from one
- * to the other meanwhile is met there.
- */
+/** Removes values from chunks that come first, from readings, and then from chunks, where moved ones are met. */
 export async function planRemoval(snapshot: Snapshot, deviceKey: number, edit: Removal): Promise<Plan> {
   const { first, ...then } = edit;
   if (first !== undefined) {
@@ -59,7 +56,7 @@ async function fromChunks(
     const range = { deviceKey, fieldKey, from, to, newestFirst: false, limit: CHUNKS_A_SLICE };
     const heads = await snapshot.chunks(range);
     for (const head of heads) await removeFromChunk(snapshot, change, fieldKey, head, edit);
-    // What is left of this field is met again: chunks that reach out of the range have become some that do not.
+    // The rest of this field is met again: chunks that reach out of the range have become some that do not.
     if (heads.length === CHUNKS_A_SLICE) return { change, left: fieldKeys.slice(i) };
     if (change.chunksGone.length >= CHUNKS_A_SLICE / 4 && i < fieldKeys.length - 1)
       return { change, left: fieldKeys.slice(i + 1) };
@@ -84,7 +81,7 @@ async function removeFromChunk(
   const end = indexAt(columns.timestamps, to);
   if (start === end) return;
   change.chunksGone.push({ fieldKey, firstAt });
-  // Two chunks where it was cut in the middle: none reaches across what is gone.
+  // Two chunks where it was cut in the middle: none reaches across the gap.
   change.chunksNew.push(...cutChunks(fieldKey, sliceColumns(columns, 0, start), true));
   change.chunksNew.push(...cutChunks(fieldKey, sliceColumns(columns, end, columns.timestamps.length), true));
 }

@@ -7,15 +7,15 @@ import { type Change, emptyChange } from './edit.ts';
 import type { Snapshot } from './snapshot.ts';
 import { placesOf, valueIn } from './values-at.ts';
 
-/** What to write, and how many of the values are left as they are not what they were. */
+/** The change to write, and the number of values left because they had changed. */
 export interface Withdrawal {
   change: Change;
   left: number;
 }
 
 /**
- * Takes single values of a device out of readings and chunks, each only where it is still what is there. Nobody else may
- * edit the device until the change is written; recording may go on.
+ * Removes single values of a device from readings and chunks, each only where it is unchanged. The device must not be
+ * edited otherwise until the change is written; recording may go on.
  */
 export async function planWithdrawal(snapshot: Snapshot, removal: DeviceRemoval): Promise<Withdrawal> {
   const { deviceKey, fieldKeys, timestamps, values } = removal;

@@ -11,7 +11,7 @@ const CHUNKS_A_PAGE = 100;
 
 /**
  * One field's values in time order, or newest first, readings over chunks. From each side no more is read than the
- * limit: the first so many of both together are among the first so many of each.
+ * limit: the first values of both together are among the first of each.
  */
 export async function readRange(snapshot: Snapshot, query: RangeQuery): Promise<SegmentColumns> {
   const merged = mergeColumns(await ofChunks(snapshot, query), await ofReadings(snapshot, query));
@@ -21,7 +21,7 @@ export async function readRange(snapshot: Snapshot, query: RangeQuery): Promise<
   return within({ timestamps: timestamps.toReversed(), values: values.toReversed() }, query);
 }
 
-/** They go to the event loop in one piece: 10,000 texts of 4 KB took 200 ms of it. */
+/** Cuts off what exceeds `maxCharacters`: the columns go to the event loop in one piece. */
 function within(columns: SegmentColumns, { maxCharacters = Infinity }: RangeQuery): SegmentColumns {
   const { values } = columns;
   if (values instanceof Float64Array) return columns;

@@ -2,7 +2,7 @@ import type { RecordedPage, RecordedQuery, RecordedReading, StoredValue } from '
 import type { RecordedRow, Snapshot } from './snapshot.ts';
 import { eachValue } from '../readings/reading-values.ts';
 
-/** What was recorded between two positions, decoded; `expired` when some of it may be in chunks by now. */
+/** Readings recorded between two positions, decoded; `expired` when some of them may be in chunks by now. */
 export async function readRecorded(snapshot: Snapshot, query: RecordedQuery): Promise<RecordedPage> {
   const { upTo, isKept, rows, isLast } = await snapshot.recorded({ ...query, limit: query.limit + 1 });
   if (!isKept) return { expired: true, upTo, readings: [], complete: false };

@@ -13,21 +13,21 @@ import { readingPages } from './reading-pages.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 import { AnswerBudget } from './answer-budget.ts';
 
-/** Most readings have the field that is looked for. */
+/** Readings of the first page: most have the field that is looked for. */
 const MOSTLY_ENOUGH = 2;
 const HEADS_A_PAGE = 10_000;
 const CHUNKS_A_PAGE = 1_000;
-/** One has up to a megabyte. */
+/** Maximum chunks with texts per page: one has up to a megabyte. */
 const TEXT_CHUNKS_A_PAGE = 16;
-/** Requests of one device whose columns are in memory at once. */
+/** Maximum requests per device whose columns are in memory at once. */
 const AT_ONCE = 20;
 
-/** After so long no further device is begun with: whoever asked may be gone. */
+/** Milliseconds after which no further device is begun: the caller may be gone. */
 const BEGINS_FOR_MS = 1_000;
 
 /**
- * Answers the requests in order: chunks' heads first, then of those only what must be decoded, readings over them.
- * undefined where time was over: after `beginsForMs` nothing is begun but the first.
+ * Answers the requests in order: chunks' heads first, then of those only the parts that must be decoded, readings over
+ * them. undefined where time was over: after `beginsForMs` nothing is begun but the first.
  */
 export async function readSeries(
   snapshot: Snapshot,
@@ -54,7 +54,7 @@ export async function readSeries(
 
 async function ofDevice(snapshot: Snapshot, requests: SeriesRequest[]): Promise<SeriesAnswer[]> {
   const heads = await allDone(requests.map((request) => allHeads(snapshot, request)));
-  // A chunk that begins before the range has the value before it: what stands over it there is needed, too.
+  // A chunk that begins before the range has the value before it: readings over it there are needed, too.
   const from = Math.min(...requests.map((request, i) => Math.min(request.from, heads[i]![0]?.firstAt ?? Infinity)));
   const to = Math.max(...requests.map((request) => request.to));
   const fields = new Set(requests.map((request) => request.fieldKey));
@@ -173,7 +173,7 @@ function toSegment(columns: SegmentColumns): Segment {
   return { firstAt: timestamps[0]!, lastAt: timestamps.at(-1)!, count: timestamps.length, summary: null, columns };
 }
 
-/** The bytes of the chunks that the segments of the indexes are, so many a page. */
+/** The bytes of the chunks behind the segments of the indexes, in pages of `aPage`. */
 async function* chunkPages(
   snapshot: Snapshot,
   { deviceKey, fieldKey }: SeriesRequest,
@@ -187,7 +187,7 @@ async function* chunkPages(
   }
 }
 
-/** Those without a summary, of which there is no more to be had than all of it; only as many as may be in memory. */
+/** Decodes segments without a summary, which are needed in whole; only as many as may be in memory. */
 async function decodeTexts(
   snapshot: Snapshot,
   request: SeriesRequest,
@@ -251,11 +251,11 @@ function decodeInto(parts: Part[]): void {
   }
 }
 
-/** Kept for the next one up to so many values, two years of minutes: 16 MB. */
+/** Maximum values of the room kept for the next request: 16 MB. */
 const MAX_KEPT_VALUES = 1_048_576;
 let kept: Room = { timestamps: new Float64Array(0), values: new Float64Array(0) };
 
-/** Memory of at least so many values. */
+/** Memory of at least `count` values. */
 function roomFor(count: number): Room {
   if (count <= kept.values.length) return kept;
   const length = count <= MAX_KEPT_VALUES ? 2 ** Math.ceil(Math.log2(count)) : count;
@@ -280,11 +280,11 @@ async function valueBefore(snapshot: Snapshot, { deviceKey, fieldKey, from }: Se
   return { timestamp: chunk.lastAt, value: decode(bytes!).values.at(-1)! };
 }
 
-/** What falls at both ends of the range are judged by. */
+/** The values beyond both ends of the range, by which falls there are judged. */
 async function valuesBeyond(snapshot: Snapshot, request: SeriesRequest): Promise<Beyond> {
   const { deviceKey, fieldKey, from, to } = request;
   const place = { deviceKey, fieldKey };
-  // No further back or ahead among readings than to where a chunk has what is looked for.
+  // Looks no further back or ahead among readings than to the nearest chunk with the field.
   const earlierChunks = await snapshot.chunks({ ...place, from: -Infinity, to: from, newestFirst: true, limit: 2 });
   const [laterChunk] = await snapshot.chunks({ ...place, from: to, to: Infinity, newestFirst: false, limit: 1 });
   const [before, after] = [

@@ -20,7 +20,7 @@ import type { SearchProgress } from './search-memory.ts';
 import type { Snapshot } from './snapshot.ts';
 import { valuesAt } from './values-at.ts';
 
-/** What is read off the event loop, on both databases. */
+/** Reads that are done off the event loop, on both databases. */
 export type ReaderJob =
   /** Answered with a LatestAnswer. */
   | { kind: 'latest'; queries: LatestQuery[]; progress?: SearchProgress | undefined }
@@ -32,18 +32,18 @@ export type ReaderJob =
   | { kind: 'position' }
   | { kind: 'recorded'; query: RecordedQuery };
 
-/** Newest values of some devices, of those that could be searched in one slice. */
+/** Newest values of the devices that could be searched in one slice. */
 export interface LatestAnswer {
   found: LatestColumns;
   /** The queries that are to be asked again, by their places. */
   left: number[];
-  /** How far it came with these. */
+  /** Progress of the search with these. */
   progress: SearchProgress;
-  /** How long it searched. */
+  /** Milliseconds of searching. */
   searchedMs: number;
 }
 
-/** Newest values of so many are no long read. */
+/** Maximum devices per short read of newest values. */
 export const DEVICES_AT_ONCE = 50;
 
 /** Whether it takes as long as there is something to read. */
@@ -52,7 +52,7 @@ export function isLongRead(job: { kind: string; queries?: unknown[] }): boolean 
   return job.kind === 'range' || job.kind === 'count' || job.kind === 'series' || job.kind === 'valuesAt';
 }
 
-/** Answers a job from one snapshot; `memory`: of those before it. */
+/** Answers a job from one snapshot; `memory`: that of the thread. */
 export function runReaderJob(snapshot: Snapshot, job: ReaderJob, memory: LatestMemory): Promise<unknown> {
   switch (job.kind) {
     case 'latest':
@@ -99,7 +99,7 @@ export async function latestOfMany(
   return { found: latestColumns(rows), left, progress, searchedMs: slice.searchedMs };
 }
 
-/** Of what is answered: series → answer → views → view → column. */
+/** Levels of an answer: series → answer → views → view → column. */
 const DEPTH = 5;
 
 /** The memory of typed arrays in the answer, to change hands instead of being copied; each once. */

@@ -2,7 +2,7 @@ import type { ReadingRange, ReadingRow, Snapshot } from './snapshot.ts';
 
 const READINGS_A_PAGE = 2_000;
 
-/** A device's readings of a range, page by page; `firstPage`: how many of them may do already. */
+/** A device's readings of a range, page by page; `firstPage`: readings of the first one, which may be enough. */
 export async function* readingPages(
   snapshot: Snapshot,
   range: Omit<ReadingRange, 'limit'>,

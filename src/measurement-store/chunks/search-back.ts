@@ -4,9 +4,9 @@ import type { Page } from './page.ts';
 import type { SearchSlice } from './search-slice.ts';
 import type { ReadingRow, Snapshot } from './snapshot.ts';
 
-/** Most devices have all their fields in the newest few readings. */
+/** Readings of the first page: most devices have all their fields in the newest few. */
 export const FIRST_PAGE = 2;
-/** From page to page, where one follows the other. */
+/** Readings per page, where one follows the other. */
 const PAGES = [FIRST_PAGE, 500, 2_000];
 
 /** Where among readings a field may have its newest value: `from` on it is newer than in a chunk; exclusive `to`. */
@@ -20,7 +20,7 @@ export interface Search extends Pick<LatestQuery, 'deviceKey' | 'tenant'> {
   wanted: Map<number, Stretch>;
 }
 
-/** What a search came upon. */
+/** Result of a search. */
 export interface Found {
   rows: LatestRow[];
   /** Nothing is left to be looked through. */
@@ -30,7 +30,7 @@ export interface Found {
 }
 
 /**
- * Looks through what is left, from the newest reading back, and lowers the stretches as far as it came: to the end, or
+ * Looks through the rest, from the newest reading back, and lowers the stretches as far as it came: to the end, or
  * until the slice is over. `goesOn`: the readings behind those that the caller has looked at are the first.
  */
 export async function searchBack(
@@ -62,7 +62,7 @@ export async function searchBack(
   return { rows, isDone: !isOpen(search), isFar: pages > 1 };
 }
 
-/** What the readings, newest first, have of the fields that are still wanted, and then are no longer. */
+/** Takes values of wanted fields from the readings, newest first; these fields are no longer wanted. */
 export function takeFrom({ deviceKey, wanted }: Search, readings: ReadingRow[]): LatestRow[] {
   const rows: LatestRow[] = [];
   for (const { timestamp, values } of readings) {
@@ -79,14 +79,14 @@ export function takeFrom({ deviceKey, wanted }: Search, readings: ReadingRow[]):
   return rows;
 }
 
-/** From there on no reading has a field that is still wanted: whether that is news of one. */
+/** Notes that from there on no reading has a wanted field; whether that is news of one. */
 export function lookedThrough(search: Search, end: number): boolean {
   const lowered = open(search).filter((stretch) => end < stretch.to);
   for (const stretch of lowered) stretch.to = end;
   return lowered.length > 0;
 }
 
-/** Where a page of the newest readings ends. */
+/** Time at which a page of the newest readings ends. */
 export function endOf({ rows, isLast }: Page<ReadingRow>): number {
   return isLast ? -Infinity : (rows.at(-1)?.timestamp ?? Infinity);
 }
@@ -96,7 +96,7 @@ export function isOpen(search: Search): boolean {
   return open(search).length > 0;
 }
 
-/** Exclusive; of all that is left. */
+/** The exclusive end of all stretches that are left. */
 export function endOfAll(search: Search): number {
   return Math.max(...open(search).map(({ to }) => to));
 }

@@ -9,25 +9,25 @@ interface DeviceProgress {
   upTo: number[];
 }
 
-/** What a slice of a search hands to the next one. */
+/** Hands the progress of a slice to the next one. */
 export interface SearchProgress {
-  /** In which of a thread's memory it was learned. */
+  /** The era of the thread's memory in which it was learned. */
   era: string;
-  /** No more than were searched at once. */
+  /** Only the devices that were searched at once. */
   devices: DeviceProgress[];
 }
 
 type Searched = Pick<LatestQuery, 'deviceKey' | 'tenant'>;
 
-/** What is known of a field, and whether this very search learned it. */
+/** Knowledge about a field, and whether this very search learned it. */
 interface KnownField extends LookedThrough {
   fieldKey: number;
   isOwn: boolean;
 }
 
 /**
- * What a search for newest values knows: what its slices before this one have learned, which nobody else's searches push
- * out, and what the thread remembers of other operations.
+ * Knowledge of a search for newest values: its own from earlier slices, which no other search pushes out, and the
+ * thread's memory of other operations.
  */
 export class SearchMemory {
   readonly #shared: LatestMemory;
@@ -46,7 +46,7 @@ export class SearchMemory {
     return this.#own.size > 0;
   }
 
-  /** Those of the fields of which something is known. */
+  /** The fields of which something is known. */
   known(deviceKey: number, fieldKeys: Iterable<number>): KnownField[] {
     const own = this.#own.get(deviceKey);
     const places = new Map(own?.fieldKeys.map((fieldKey, at) => [fieldKey, at]));
@@ -69,7 +69,7 @@ export class SearchMemory {
     for (const [fieldKey, at] of upTo) this.#shared.set(deviceKey, fieldKey, { position, upTo: at }, tenant);
   }
 
-  /** Of the devices with which the search goes on. */
+  /** Progress with the devices that the search goes on with. */
   progress(deviceKeys: Iterable<number>): SearchProgress {
     const devices = [...new Set(deviceKeys)].flatMap((deviceKey) => this.#own.get(deviceKey) ?? []);
     return { era: this.#era, devices };

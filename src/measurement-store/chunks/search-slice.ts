@@ -1,9 +1,9 @@
 import type { LatestMemory } from './latest-memory.ts';
 import { SearchMemory, type SearchProgress } from './search-memory.ts';
 
-/** How long a thread searches before others have their turn; by the clock, as readings may be large and disks slow. */
+/** Milliseconds of searching before others have their turn; not a count, as readings may be large and disks slow. */
 export const SLICE_MS = 50;
-/** Where nobody waits who asks for little, or others have their turn between pages. */
+/** The same where no short read waits, or others have their turn between pages. */
 export const LONG_SLICE_MS = 1_000;
 
 /** The part that one job has in a search for newest values. */
@@ -12,7 +12,7 @@ export class SearchSlice {
   readonly #ms: number;
   #begunAt: number | null = null;
 
-  /** `progress`: of the slice before it. */
+  /** `progress`: that of the slice before it. */
   constructor(memory: LatestMemory, ms: number, progress?: SearchProgress) {
     this.memory = new SearchMemory(memory, progress);
     this.#ms = ms;

@@ -2,7 +2,7 @@ import type { NumberSummary } from '../../domain/measurements/segment.ts';
 import type { LatestQuery, RecordedQuery } from '../../domain/ports/store.ts';
 import type { Page } from './page.ts';
 
-/** When a reading was committed: SQLite the number of the flush, PostgreSQL the transaction id as text. */
+/** Commit of a reading: SQLite the number of the flush, PostgreSQL the transaction id as text. */
 export type Seq = number | string;
 
 /** One moment of a device as it is stored; `values` as `readings/reading-values.ts` writes them. */
@@ -12,7 +12,7 @@ export interface ReadingRow {
   values: Buffer;
 }
 
-/** A reading that may go into chunks; `isLive`: it stands in the order of commits. */
+/** A reading that may go into chunks; `isLive`: it is in the order of commits. */
 export interface OldReading extends ReadingRow {
   isLive: boolean;
 }
@@ -22,7 +22,7 @@ export interface OldReadings {
   storedBefore: number;
   from: number;
   limit: number;
-  /** About so much at most, but one reading at least. */
+  /** Estimated maximum bytes, but at least one reading. */
   bytes: number;
 }
 
@@ -35,13 +35,13 @@ export interface RecordedRow extends Omit<ReadingRow, 'seq'> {
 
 /** Live values, and the positions that they lie between. */
 export interface Recorded extends Page<RecordedRow> {
-  /** As asked for, or where the order of commits stands. */
+  /** The given position, or the current one in the order of commits. */
   upTo: string;
   /** Whether every reading committed after the first position is still a reading, and the position is one of ours. */
   isKept: boolean;
 }
 
-/** What a chunk says of itself without being decoded. */
+/** Head of a chunk, known without decoding. */
 export interface ChunkHead {
   firstAt: number;
   lastAt: number;
@@ -49,7 +49,7 @@ export interface ChunkHead {
   summary: NumberSummary | null;
 }
 
-/** Which of a device's readings are asked for. */
+/** Range of a device's readings. */
 export interface ReadingRange {
   deviceKey: number;
   /** Inclusive / exclusive; may be infinite. */
@@ -67,11 +67,11 @@ export interface CommittedSince {
   upTo: string | null;
   /** Exclusive; may be infinite. */
   to: number;
-  /** So many of any device are too many to be looked through. */
+  /** Commits of any device from which there are too many to look through. */
   most: number;
 }
 
-/** Which of a device's chunks are asked for. */
+/** Range of a device's chunks. */
 export interface ChunkRange {
   deviceKey: number;
   fieldKey: number;
@@ -82,7 +82,7 @@ export interface ChunkRange {
   limit: number;
 }
 
-/** What of a device is newest: the newest chunk of each of the fields that have one, and readings from the newest back. */
+/** The newest of a device: the newest chunk of each of the fields that have one, and readings from the newest back. */
 export interface Newest {
   chunks: Map<number, ChunkHead>;
   /** Without rows and not the last one, where one of them is large. */
@@ -95,17 +95,17 @@ export interface Snapshot {
   readings(range: ReadingRange): Promise<Page<ReadingRow>>;
   /** In order of time; a device's readings from then on that may go into chunks. */
   oldReadings(deviceKey: number, which: OldReadings): Promise<Page<OldReading>>;
-  /** Up to where what was committed since is looked through at once, in the order of commits; null: all of it. */
+  /** Position up to which commits since are looked through at once, in their order; null: all of them. */
   partSince(position: string): Promise<string | null>;
   /** From the newest back, page by page; null: there is too much, of this device or of others. */
   committedSince(which: CommittedSince): Promise<Page<ReadingRow> | null>;
-  /** Everything committed so far is before it (see `RecordedQuery`). */
+  /** The position behind everything that is committed by now (see `RecordedQuery`). */
   position(): Promise<string>;
   /** The live values in the order of commits, at most `limit`. */
   recorded(query: RecordedQuery): Promise<Recorded>;
   /** In order of time. */
   chunks(range: ChunkRange): Promise<ChunkHead[]>;
-  /** For each of the queries, in their order; at most so many readings each. */
+  /** Answers the queries in their order; at most `readings` each. */
   newest(queries: readonly LatestQuery[], readings: number): Promise<Newest[]>;
   /** The newest chunk of each of the fields that have one. */
   newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>>;

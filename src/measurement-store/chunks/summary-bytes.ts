@@ -1,7 +1,7 @@
 import type { NumberSummary } from '../../domain/measurements/segment.ts';
 
 const NUMBERS = ['sum', 'min', 'minAt', 'max', 'maxAt', 'first', 'last', 'rise'] as const;
-/** How many bytes a summary takes. */
+/** Bytes of a summary. */
 export const SUMMARY_BYTES = NUMBERS.length * 8 + 1;
 const WHOLE = 1;
 const BINARY = 2;
@@ -14,7 +14,7 @@ export function packSummary(summary: NumberSummary): Buffer {
   return bytes;
 }
 
-/** What `packSummary` packed; it begins at `start`. */
+/** The summary that `packSummary` packed; it begins at `start`. */
 export function unpackSummary(bytes: Buffer, start = 0): NumberSummary {
   const at = (i: number): number => bytes.readDoubleLE(start + i * 8);
   const flags = bytes[start + SUMMARY_BYTES - 1]!;

@@ -5,7 +5,7 @@ import { ByteWriter } from './byte-writer.ts';
 import { CorruptChunk } from './corrupt-chunk.ts';
 import { inflated } from './inflated.ts';
 
-/** Of the texts of one chunk before they are compressed: whoever cuts chunks stays below. */
+/** Maximum bytes of a chunk's texts before they are compressed: the cutting code stays below. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 
 const NUMBER = 0;

@@ -24,7 +24,7 @@ export function readTimes(from: ByteReader, timestamps: Float64Array): void {
   if (timestamps.length > 1) readSteps(from, timestamps, from.varint());
 }
 
-/** What lies between ascending whole milliseconds, in the largest unit that divides all of it; RangeError for others. */
+/** Steps between ascending whole milliseconds, in the largest unit that divides all of them; RangeError for others. */
 export function stepsOf(timestamps: Float64Array): { unit: number; steps: Float64Array } {
   const steps = new Float64Array(timestamps.length - 1);
   let unit = 0;

@@ -5,7 +5,7 @@ import { valueOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import type { ReadingRow, Snapshot } from './snapshot.ts';
 
-/** Readings between two that are asked for are read with them, so many at most. */
+/** Maximum readings per page, those between the wanted ones included. */
 const READINGS_A_PAGE = 200;
 
 /** A chunk in which one of the keys may be. */
@@ -15,7 +15,7 @@ interface OpenChunk {
   columns: SegmentColumns;
 }
 
-/** Where some keys of a device have their values: a key may be in a reading and, under it, in a chunk. */
+/** Places of a device's keys: a key may be in a reading and, under it, in a chunk. */
 interface Places {
   /** By moment, of those that are there. */
   readings: Map<number, ReadingRow>;
@@ -29,7 +29,7 @@ export async function valuesAt(snapshot: Snapshot, keys: DeviceKeys): Promise<(S
   return keys.fieldKeys.map((fieldKey, at) => valueIn(places, fieldKey, keys.timestamps[at]!));
 }
 
-/** What a key has: a reading counts before a chunk. */
+/** The value under a key: a reading counts before a chunk. */
 export function valueIn({ readings, chunks }: Places, fieldKey: number, timestamp: number): StoredValue | undefined {
   const reading = readings.get(timestamp);
   const own = reading && valueOf(reading.values, fieldKey);

@@ -3,7 +3,7 @@ import type { Batch } from '../../domain/ports/store.ts';
 /** A device's key and the time of its last receipt. */
 export type Heard = [deviceKey: number, at: number];
 
-/** How long what was heard may wait, in ms: a device that sends more often is written down twice a second. */
+/** Maximum wait of a receipt time, in ms: a device that sends more often is written down twice a second. */
 export const HEARD_EVERY_MS = 500;
 
 /**
@@ -20,7 +20,7 @@ export class HeardDevices {
     return this.#waiting.size > 0;
   }
 
-  /** What is to be written with these batches, in order of the keys, each once. */
+  /** Takes the times to write with these batches, in order of the keys, each once. */
   take(batches: readonly Batch[], now: number): Heard[] {
     const due = now >= this.#ends || now < this.#ends - HEARD_EVERY_MS ? this.takeAll(now) : [];
     const first = new Map(due);
@@ -41,7 +41,7 @@ export class HeardDevices {
     return due;
   }
 
-  /** What could not be written comes along with the next. */
+  /** Takes back times that could not be written; they come along with the next. */
   giveBack(heard: readonly Heard[]): void {
     for (const [deviceKey, at] of heard) note(this.#waiting, deviceKey, at);
   }

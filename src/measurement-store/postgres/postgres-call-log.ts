@@ -23,7 +23,7 @@ const SHARE_NO_MORE =
 const REMOVE_SHARED = `DELETE FROM shared_value WHERE (device_key, ts, field_key) IN
   (SELECT device_key, ts, field_key FROM shared_value WHERE received_at < $1 LIMIT 5000)`;
 
-/** Writes by how many replayed calls values are said. */
+/** Writes the number of replayed calls behind each value. */
 export async function shareValues(client: Pick<pg.ClientBase, 'query'>, shared: readonly SharedValue[]): Promise<void> {
   if (shared.length === 0) return;
   // Each could wait for the other, in another order.
@@ -89,7 +89,7 @@ export class PostgresCallLog {
     await updateCalls(this.#pool, calls);
   }
 
-  /** In chunks, until a stop; returns how many went. */
+  /** Removes calls in chunks, until a stop; returns their number. */
   async remove(receivedBefore: number, productKey: number | undefined, isStopping: () => boolean): Promise<number> {
     const ofProduct = productKey === undefined ? '' : 'AND product_key = $2';
     const sql = `DELETE FROM webhook_call WHERE key = ANY(ARRAY(

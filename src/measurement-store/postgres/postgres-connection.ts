@@ -6,8 +6,8 @@ import { watchPool } from '../../database/watch-pool.ts';
 import type { StoreLog } from '../store-log.ts';
 
 /**
- * Each statement of a snapshot takes a page from an index. Of a table that has grown since it was last analyzed the
- * planner thinks that sorting all of it is less: 880 ms for a page of 3 million readings instead of 0.6.
+ * Makes each statement of a snapshot take a page from an index: for a table that has grown since it was last analyzed
+ * the planner prefers sorting all of it.
  */
 const GO_ALONG_INDEXES = `SELECT ${['enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'jit']
   .map((name) => `set_config('${name}', 'off', false)`)
@@ -18,10 +18,10 @@ const NAME_SERVER = `SELECT set_config('inlet.server', system_identifier::text, 
     CASE WHEN NOT pg_is_in_recovery() THEN pg_walfile_name(pg_current_wal_insert_lsn()) END
   FROM pg_control_system()`;
 const NAME_NO_SERVER = "SELECT set_config('inlet.server', '', false)";
-/** SQLSTATE classes of what a server cannot or may not do. */
+/** SQLSTATE classes of statements that a server cannot or may not run. */
 const REFUSED = /^(0A|42)/;
 
-/** On this connection `HISTORY` in `recorded-select.ts` is known from now on. Rejects with the driver's error. */
+/** Makes `HISTORY` of `recorded-select.ts` known on this connection. Rejects with the driver's error. */
 export async function nameServer(client: pg.ClientBase): Promise<void> {
   try {
     await client.query(NAME_SERVER);
@@ -47,25 +47,25 @@ export function openPool(url: string, max: number, log: StoreLog | undefined, fo
   return pool;
 }
 
-/** What the server says of the statement alone: nothing of it was stored, and the connection is as good as before. */
+/** Errors about the statement alone: nothing of it was stored, and the connection is as good as before. */
 const COMPLAINTS = { keyExists: '23505', notSerializable: '40001', deadlock: '40P01', locked: '55P03' };
-/** A statement is refused when what it may have begun was ended, or so many ms later. */
+/** Maximum milliseconds until a failed statement is refused; earlier, when its backend was ended. */
 const ENDING_MS = 1_000;
 /**
- * A process that was told to end stores no row any more: it looks before each, and after the last. The rows that it has
- * stored by then are locked until its end: who writes them again waits, and counts.
+ * Ends former backends. A process that was told to end stores no row any more: it looks before each, and after the
+ * last. The rows that it has stored by then are locked until its end: a later write of them waits, and counts.
  */
 const END_FORMER =
   'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()';
 
 /**
  * One connection on which several statements may be under way, each a transaction of its own, run in the order of the
- * calls. It is opened when it is needed, and anew when a statement failed on it: what of the former one may still be
- * under way in the database is ended before anything else is sent, else it would be stored over what came later.
+ * calls. It is opened when it is needed, and anew when a statement failed on it: statements of the former one that may
+ * still be under way in the database are ended before anything else is sent, else they would be stored over later ones.
  */
 export class PipelinedConnection {
   readonly #url: string;
-  /** How the database knows the connections of this object. */
+  /** Name by which the database knows the connections of this object. */
   readonly #name = `inlet writer ${randomUUID().slice(0, 8)}`;
   #client: Promise<pg.Client> | null = null;
   #ended = false;
@@ -93,12 +93,12 @@ export class PipelinedConnection {
     await client?.then((connected) => connected.end()).catch(() => {});
   }
 
-  /** Whatever it was, a new connection may do better: the server may be a former primary. */
+  /** Replaces a failed connection, whatever the error: the server may be a former primary. */
   async #replace(failed: Promise<pg.Client>): Promise<void> {
     if (this.#client === failed) this.#client = null;
     void failed.then((client) => client.end()).catch(() => {});
     if (this.#ended) return;
-    // At once, and not with the next statement: whoever is refused may send it to another node.
+    // At once, and not with the next statement: a refused caller may send it to another node.
     this.#client ??= this.#open();
     await Promise.race([this.#client.catch(() => {}), sleep(ENDING_MS, undefined, { ref: false })]);
   }
@@ -112,7 +112,7 @@ export class PipelinedConnection {
     const forget = (): void => {
       if (this.#client === opened) this.#client = null;
     };
-    // What was under way rejects by itself.
+    // Statements under way reject by themselves.
     client.on('error', forget);
     client.on('end', forget);
     opened.catch(() => {
@@ -138,7 +138,7 @@ function settings(url: string): pg.ClientConfig {
     connectionTimeoutMillis: 4_000,
     // A server that is gone without a word: with connecting, an answer within 10 seconds.
     query_timeout: 5_000,
-    // What somebody else has locked is given up by the server itself, before us: it would wait on when we have gone.
+    // The server itself gives up on locked rows, before us: it would wait on when we have gone.
     lock_timeout: 4_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,

@@ -3,22 +3,22 @@ const FORM = /^\d{1,19}:\d{1,19}:(?:\d{1,19}(?:,\d{1,19}){0,199})?$/;
 const HISTORY = /^[\w.]{1,100}$/;
 
 /**
- * A place in the order of commits: which transactions had ended, a `pg_snapshot` as text, and of which history of the
- * database (`HISTORY` in `recorded-select.ts`). null: a version that named none gave it (`first-history.ts`).
+ * A place in the order of commits: the ended transactions, a `pg_snapshot` as text, and the history of the database
+ * (`HISTORY` in `recorded-select.ts`). null: a version that named none gave it (`first-history.ts`).
  */
 interface PostgresPosition {
   snapshot: string;
   history: string | null;
 }
 
-/** null for what is none: of any other snapshot the query would fail. */
+/** null for text that is no position: a query with an invalid snapshot would fail. */
 export function readPosition(text: string): PostgresPosition | null {
   const [snapshot = '', history = null, ...more] = text.split('@');
   if (more.length > 0 || !isSnapshot(snapshot) || (history !== null && !HISTORY.test(history))) return null;
   return { snapshot, history };
 }
 
-/** What `readPosition` reads. */
+/** The text that `readPosition` reads. */
 export function writePosition(snapshot: string, history: string): string {
   return `${snapshot}@${history}`;
 }

@@ -14,7 +14,7 @@ import { hearOf, writeOver } from './write-over.ts';
 import { PostgresSnapshot } from './postgres-snapshot.ts';
 import type { PostgresReaderJob, PostgresSliceResult, RewriteResult } from './reader-messages.ts';
 
-/** With the device's key: whoever edits a device's stored measurements holds it until the end of the transaction. */
+/** Lock, with the device's key, of an edit of its stored measurements, until the end of the transaction. */
 const EDIT_LOCK = 738193002;
 
 /** Does a job in one transaction. */
@@ -33,7 +33,7 @@ async function edit(client: pg.ClientBase, deviceKey: number, current: Edit): Pr
     const lock = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked';
     const { rows } = await client.query<{ locked: boolean }>(lock, [EDIT_LOCK, deviceKey]);
     if (!rows[0]!.locked) return null;
-    // What only moves from one place to another need not be on the disk at once.
+    // A move from one place to another need not be on the disk at once.
     await client.query('SET LOCAL synchronous_commit = off');
   } else await client.query('SELECT pg_advisory_xact_lock($1, $2)', [EDIT_LOCK, deviceKey]);
   const { change, next } = await planEdit(new PostgresSnapshot(client), deviceKey, current);
@@ -41,7 +41,7 @@ async function edit(client: pg.ClientBase, deviceKey: number, current: Edit): Pr
   return { next, missed, rowsGone: change.readings.length - missed };
 }
 
-/** null: what had been planned is not true any more, and nothing was written. */
+/** null: the plan is not true any more, and nothing was written. */
 async function rewriteOrNothing(pool: pg.Pool, rewrite: Rewrite): Promise<RewriteResult | null> {
   try {
     return await inTransaction(pool, (client) => writeRewrite(client, rewrite));
@@ -87,14 +87,14 @@ async function inSnapshot<T>(pool: pg.Pool, work: (snapshot: Snapshot) => Promis
     return result;
   } catch (error) {
     snapshot.close();
-    // What we refuse ourselves says nothing against the connection.
+    // Our own refusals say nothing against the connection.
     if (error instanceof AppError) endAndRelease(client, 'ROLLBACK');
     else client.release(true);
     throw error;
   }
 }
 
-/** Once all that was asked before is answered; a connection that cannot even do this is closed. */
+/** Ends the transaction once earlier statements are answered; a connection that cannot even do this is closed. */
 function endAndRelease(client: pg.PoolClient, statement: 'COMMIT' | 'ROLLBACK'): void {
   client.query(statement).then(
     () => client.release(),

@@ -8,13 +8,16 @@ import { openPool } from './postgres-connection.ts';
 import { runPostgresJob } from './postgres-work.ts';
 import type { PostgresReaderQuestion } from './reader-messages.ts';
 
-/** They are opened when so much is asked at once, and closed when nothing is. */
+/** Maximum connections per thread: opened on demand, and closed when idle. */
 const CONNECTIONS = 8;
 
-/** A reader thread: fetches, decodes and evaluates what would hold up the event loop, and moves readings into chunks. */
+/** A reader thread: fetches, decodes and evaluates off the event loop, and moves readings into chunks. */
 const port = parentPort!;
 const pool = openPool((workerData as { url: string }).url, CONNECTIONS, undefined, true);
-/** A long wait for a connection would be taken for a database that is away. Of each thread one is left to other tenants. */
+/**
+ * Queues jobs for a connection: a long wait for one in the pool would be taken for a database that is away. Of each
+ * thread one is left to other tenants.
+ */
 const jobs = new FairSemaphore(CONNECTIONS);
 const memory = new LatestMemory();
 // The next connection may be to a restored database, or to a replica that did not have all commits.

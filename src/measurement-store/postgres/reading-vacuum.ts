@@ -1,16 +1,15 @@
 import type pg from 'pg';
 import type { StoreLog } from '../store-log.ts';
 
-/** So many rows are gone within a minute only where a file or a device's past was moved into chunks. */
+/** Minimum rows gone for a vacuum: only a file or a device's past that moved into chunks leaves so many at once. */
 const LEAST_ROWS = 200_000;
-/** Of the table, as autovacuum has it: more often would read the indexes of a busy table again and again. */
+/** Minimum part of the table, as autovacuum has it: less would read the indexes of a busy table again and again. */
 const LEAST_PART = 0.2;
 const LONGEST_MS = 600_000;
 
 /**
- * Rows of `reading` that are gone stay in its indexes until a vacuum: after ten years of a device went into chunks, each
- * chart of them stepped over five million (120 ms instead of 20). Autovacuum comes within minutes; this comes at once,
- * and takes two seconds for as many.
+ * Vacuums `reading` at once after many rows are gone: they stay in its indexes until then, and each chart steps over
+ * them. Autovacuum comes only minutes later.
  */
 export class ReadingVacuum {
   readonly #pool: pg.Pool;
@@ -28,14 +27,14 @@ export class ReadingVacuum {
     this.#gone += rows;
   }
 
-  /** Never rejects: a failure is logged, autovacuum will do it. Resolves when what was due is done. */
+  /** Never rejects: a failure is logged, autovacuum will do it. Resolves when a due vacuum is done. */
   async runIfDue(): Promise<void> {
     if (this.#running === null && this.#gone >= LEAST_ROWS)
       this.#running = this.#run().finally(() => (this.#running = null));
     await this.#running;
   }
 
-  /** Ends what is under way. */
+  /** Ends the vacuum under way. */
   async stop(): Promise<void> {
     this.#gone = 0;
     if (this.#processId !== null)
@@ -63,7 +62,7 @@ export class ReadingVacuum {
     if (this.#gone < rows[0]!.reltuples * LEAST_PART) return;
     this.#gone = 0;
     this.#processId = (client as unknown as { processID: number | null }).processID;
-    // Where another node is at it, that is enough.
+    // A vacuum of another node is enough.
     const text = 'VACUUM (SKIP_LOCKED) reading';
     await client.query({ text, query_timeout: LONGEST_MS } as pg.QueryConfig);
   }

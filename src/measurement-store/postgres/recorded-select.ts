@@ -22,7 +22,7 @@ export const POSITION = `(SELECT CASE WHEN pg_snapshot_xmin(now.at) = pg_snapsho
   FROM (SELECT pg_current_snapshot() AS at OFFSET 0) AS now)`;
 
 /**
- * Which history of the database this is: another server has given the same transaction ids to others, and so has another
+ * Name of the database's history: another server has given the same transaction ids to others, and so has another
  * database of it, this one restored into itself, and its way from a point in time on, which is a timeline of its own
  * (`nameServer` in `postgres-connection.ts`: '' where the server tells nothing of this).
  */
@@ -31,7 +31,7 @@ export const HISTORY = `concat_ws('.', current_setting('inlet.server', true),
   CASE WHEN coalesce(current_setting('inlet.server', true), '') <> '' AND NOT pg_is_in_recovery()
     THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END)`;
 
-/** Whether all behind a position ($1) is there: of what was in progress then nothing is moved that still is. */
+/** Whether all behind a position ($1) is there: no reading that was in progress then and still is was moved. */
 const IS_KEPT = `(SELECT pg_snapshot_xmax($1::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
     AND (live_horizon.seq < pg_snapshot_xmin($1::pg_snapshot) OR live_horizon.seq < pg_snapshot_xmax($1::pg_snapshot)
       AND NOT EXISTS (SELECT FROM pg_snapshot_xip($1::pg_snapshot) AS late (id)
@@ -42,9 +42,10 @@ const IS_KEPT = `(SELECT pg_snapshot_xmax($1::pg_snapshot) <= pg_snapshot_xmax(p
 const OF_DEVICES = 'AND device_key + 0 = ANY($7::int4[])';
 
 /**
- * Readings between two positions ($1, $2; null: until now) behind a place ($3 to $5), at most $6, perhaps of some devices
- * ($7), each with the end of the stretch and whether it is kept; without any there is one row of these alone. What was in
- * progress at the first position is looked for by name: from the oldest of it on, one that lasts would make everything new.
+ * Readings between two positions ($1, $2; null: until now) behind a place ($3 to $5), at most $6, perhaps of some
+ * devices ($7), each with the end of the stretch and whether it is kept; without any there is one row of these alone.
+ * Transactions in progress at the first position are looked for by name: from the oldest of them on, one that lasts
+ * would make everything new.
  */
 export function recordedSelect(columns: string, ofDevices: boolean): string {
   const wanted = `pg_visible_in_snapshot(seq, stretch.up_to) AND stored_at > 0

@@ -14,9 +14,9 @@ const TAKE_IN_SOME = `
 const TAKE_BACK_HORIZON = `UPDATE live_horizon SET seq = '0' WHERE ${AHEAD}`;
 
 /**
- * At the start: a dump brings the transaction ids of the server that it was made on, which may be far ahead of this one's.
- * All positions would have expired until it has caught up, and old readings then be pushed as new ones. What is ahead is
- * none of the live values any more. Rejects with the driver's error.
+ * Takes in a restored dump at the start: its transaction ids may be far ahead of this server's. All positions would
+ * have expired until it has caught up, and old readings then be pushed as new ones. Readings that are ahead become none
+ * of the live values. Rejects with the driver's error.
  */
 export async function takeInRestored(pool: pg.Pool): Promise<void> {
   while ((await pool.query<{ ahead: boolean }>(IS_ANY_AHEAD)).rows[0]!.ahead) {

@@ -58,7 +58,7 @@ export class ReadingFrames {
   }
 }
 
-/** Walks over what `ReadingFrames` wrote, in order; the values of a reading are the bytes from `start` to `end`. */
+/** Walks over the bytes of `ReadingFrames`, in order; the values of a reading are the bytes from `start` to `end`. */
 export function eachFrame(
   bytes: Buffer,
   batch: (deviceKey: number, receivedAt: number) => void,

@@ -12,7 +12,7 @@ export class DeviceLocks {
     }
   }
 
-  /** All of these together, in the order of their keys, so that no two wait for each other. */
+  /** Locks all of these, in the order of their keys, so that no two wait for each other. */
   runAll<T>(deviceKeys: readonly number[], work: () => Promise<T>): Promise<T> {
     const [first, ...others] = deviceKeys.toSorted((a, b) => a - b);
     return first === undefined ? work() : this.run(first, () => this.runAll(others, work));

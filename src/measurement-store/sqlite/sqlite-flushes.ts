@@ -5,7 +5,7 @@ import { ReadingFrames } from '../readings/reading-frames.ts';
 import { type CallValues, toCallValues } from './writer/sqlite-call-log.ts';
 import type { WriterJob } from './writer/writer-messages.ts';
 
-/** A buffer that one huge receipt made larger than that is not kept. */
+/** Maximum bytes of a buffer that is kept. */
 const MAX_SPARE_BYTES = 4 * 1024 * 1024;
 
 /** Gathers receipts as bytes and hands them to the writer thread; buffers travel there and back. */

@@ -11,11 +11,11 @@ import type { WriterJob } from './writer/writer-messages.ts';
 interface Threads {
   read<T>(job: SqliteReaderJob): Promise<T>;
   write<T>(job: WriterJob): Promise<T>;
-  /** What was committed before goes to its place among the readings. */
+  /** Sorts earlier commits into the readings. */
   sortIn(): Promise<void>;
 }
 
-/** Commits what replays change: a reader thread plans what goes, the writer thread does all of it. */
+/** Commits the changes of replays: a reader thread plans removals, the writer thread does all of it. */
 export class SqliteRewrites {
   readonly #locks: DeviceLocks;
   readonly #threads: Threads;
@@ -25,7 +25,7 @@ export class SqliteRewrites {
     this.#threads = threads;
   }
 
-  /** As `MeasurementStore.rewrite` says. */
+  /** Implements `MeasurementStore.rewrite`. */
   async write({ batches, removals, shared, calls }: Rewrite): Promise<number> {
     checkReceipt({ batches });
     const written = new ReadingFrames();

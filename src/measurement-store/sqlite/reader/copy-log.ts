@@ -1,10 +1,10 @@
 import Sqlite from 'better-sqlite3';
 
-/** What comes while pages are copied is copied as well, until so little is left. */
+/** Pages left at which copying ends, and maximum passes: commits go on meanwhile. */
 const FEW_PAGES = 256;
 const MAX_PASSES = 4;
 
-/** Copies the log of commits into the file until little is left, on its own connection; holds up nobody who writes. */
+/** Copies the log of commits into the file until little is left, on its own connection; holds up no writer. */
 export function copyLog(path: string): void {
   const db = new Sqlite(path, { fileMustExist: true });
   try {

@@ -6,7 +6,7 @@ export function joined(column: string): string {
   return `CAST(group_concat(${column}, '') AS BLOB)`;
 }
 
-/** What `group_concat` made of numbers. */
+/** The numbers that `group_concat` joined. */
 export function numbers(text: string | null): number[] {
   return text === null ? [] : (JSON.parse(`[${text}]`) as number[]);
 }

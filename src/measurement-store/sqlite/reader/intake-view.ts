@@ -5,29 +5,29 @@ import { storedAgainAt, storedAtOf } from '../../../domain/ports/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 
-/** That a moment was written to. */
+/** A write to a moment. */
 interface Came {
   seq: number;
   timestamp: number;
   storedAt: number;
 }
 
-/** A moment as it was written to last, and the values of each flush, merged by who reads them: it may be long. */
+/** A moment as it was written to last, and the values of each flush, which the caller merges: it may be long. */
 interface Moment {
   came: Came;
   parts: { seq: number; values: Buffer }[];
 }
 
-/** What came for a device, in the order of flushes, and how each of its moments stands now. */
+/** Writes of a device, in the order of flushes, and the present state of each of its moments. */
 interface OfDevice {
   inOrder: Came[];
   moments: Map<number, Moment>;
 }
 
-/** Where a moment stands in the order of commits: flush, device, time. */
+/** Place of a moment in the order of commits: flush, device, time. */
 export type Place = [seq: number, deviceKey: number, timestamp: number];
 
-/** What came with a flush. */
+/** Devices of a flush. */
 interface Flush {
   seq: number;
   deviceKeys: Set<number>;
@@ -48,8 +48,8 @@ interface Heard {
 }
 
 /**
- * What is committed and not yet sorted in (`writer/intake.ts`), as a reader sees it over the table: what is in here is
- * newer than what is there, or the same. Flushes stay in memory as long as they are in the table.
+ * Flushes that are committed and not yet sorted in (`writer/intake.ts`), as a reader sees them over the table: values
+ * in here are newer than those there, or the same. Flushes stay in memory as long as they are in the table.
  */
 export class IntakeView {
   readonly #bounds: Sqlite.Statement<[], [number | null, number | null]>;
@@ -77,7 +77,7 @@ export class IntakeView {
       .raw();
   }
 
-  /** At the start of each transaction. */
+  /** Takes in new flushes at the start of each transaction. */
   refresh(): void {
     const [first, last] = this.#bounds.get()!;
     if ((first ?? Infinity) > this.#first) this.#forgetBefore(first ?? Infinity);
@@ -90,7 +90,7 @@ export class IntakeView {
     this.#seen.last = Math.max(this.#seen.last, this.#last);
   }
 
-  /** Until the next transaction nothing is read: so long nothing need be in memory. */
+  /** Frees the memory: until the next transaction nothing is read. */
   letGo(): void {
     this.#came.clear();
     this.#heard.clear();
@@ -118,7 +118,7 @@ export class IntakeView {
     return this.#heard.get(deviceKey)?.at;
   }
 
-  /** The rows of the range as the table has them, with what came since. */
+  /** The rows of the range as the table has them, with later ones of the intake. */
   over(page: Page<ReadingRow>, { deviceKey, from, to, newestFirst, limit }: ReadingRange): Page<ReadingRow> {
     const moments = this.#came.get(deviceKey)?.moments;
     if (!moments) return page;
@@ -143,7 +143,7 @@ export class IntakeView {
     return { rows: all.slice(0, limit), isLast: isLast && among.length <= limit && all.length <= limit };
   }
 
-  /** A device's moments of the range that came with flushes after one, up to another; of each what is in here. */
+  /** A device's moments of the range in flushes after one, up to another; the part of each that is in here. */
   committedSince(deviceKey: number, after: number, upTo: number, from: number, to: number): ReadingRow[] {
     const moments = this.#came.get(deviceKey)?.moments.values() ?? [];
     const isAmong = ({ came: { seq, timestamp } }: Moment): boolean =>
@@ -167,7 +167,7 @@ export class IntakeView {
     const wanted = deviceKeys && new Set(deviceKeys);
     const storedAtOfLive = this.#withTable(upTo);
     const toldBefore = new Set<string>();
-    // Flush by flush: of all that waits a page needs little.
+    // Flush by flush: a page needs little of all that waits.
     for (const { seq, deviceKeys: all } of since(this.#flushes, from[0])) {
       if (seq > upTo || found.length >= limit) break;
       const ofFlush: Found[] = [];
@@ -200,8 +200,8 @@ export class IntakeView {
   }
 
   /**
-   * When a moment in here was stored; what is none of the live values may have been written over one that is, which stands
-   * in its place already, under the number of a flush that is in here.
+   * The time at which a moment in here was stored; one that is none of the live values may have been written over one
+   * that is, which is in its place already, under the number of a flush that is in here.
    */
   #withTable(upTo: number): (deviceKey: number, came: Came) => number {
     let live: Map<string, number> | null = null;
@@ -250,14 +250,14 @@ export class IntakeView {
       of.inOrder = of.inOrder.filter(({ seq }) => seq >= first);
       for (const [timestamp, moment] of of.moments) {
         if (moment.came.seq < first) of.moments.delete(timestamp);
-        // What was written before is in the table.
+        // Earlier values are in the table.
         else if (moment.parts[0]!.seq < first) moment.parts = moment.parts.filter(({ seq }) => seq >= first);
       }
     }
   }
 }
 
-/** The first so many in order of time; all that wait of a device may be gone over for two. */
+/** The first `limit` in order of time; all that wait of a device may be gone over for two. */
 function nearest(moments: Moment[], limit: number, newestFirst: boolean): Moment[] {
   if (moments.length <= limit) return moments;
   const times = Float64Array.from(moments, ({ came }) => came.timestamp).sort();
@@ -275,7 +275,7 @@ function rowOf(moment: Moment): ReadingRow & { seq: number } {
   return { ...came, values: moment.parts[0]!.values };
 }
 
-/** What came with the flush or later; whoever follows asks for little of it, again and again. */
+/** Writes of the flush or later ones; followers ask for few of them, again and again. */
 function since<T extends { seq: number }>(came: T[], seq: number): T[] {
   return came.slice(came.findLastIndex((one) => one.seq < seq) + 1);
 }
@@ -285,13 +285,13 @@ function inBoth(a: Set<number>, b: Set<number>): number[] {
   return [...fewer].filter((one) => more.has(one));
 }
 
-/** What came with the flush, among what came in the order of flushes. */
+/** Writes of the flush, found in their order. */
 function cameWith(came: Came[], seq: number): Came[] {
   const from = firstOf(came, seq);
   return came.slice(from, firstOf(came, seq + 1, from));
 }
 
-/** Where what came with the flush or later begins. */
+/** Index of the first write of the flush or a later one. */
 function firstOf(came: Came[], seq: number, from = 0): number {
   let [low, high] = [from, came.length];
   while (low < high) {

@@ -5,15 +5,15 @@ import { openForReading } from './open-for-reading.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { SqliteSnapshot } from './sqlite-snapshot.ts';
 
-/** On two threads together as many as operations of GraphQL run at once, each of which asks one thing at a time. */
+/** Maximum lanes per thread: two have one for each operation of GraphQL that runs at once. */
 const MAX_LANES = 16;
-/** What is read again and again is in the first one's memory; the others are there for what comes beside long work. */
+/** Cache of the lanes but the first, which has the pages of most jobs; the others run jobs beside long work. */
 const OTHERS_CACHE_KIB = 2_048;
 
-/** After so long without a job a lane lets go of what is in its memory: each would have what has just been written. */
+/** Milliseconds without a job after which a lane frees its memory: each would have the latest pages. */
 const IDLE_MS = 10_000;
 
-/** What a job reads with: one transaction. */
+/** A job's access to the database: one transaction. */
 export interface Lane {
   reader: SqliteReader;
   snapshot: SqliteSnapshot;
@@ -52,8 +52,8 @@ class Connection implements Lane {
 }
 
 /**
- * Lets jobs of one thread run beside each other, each in a transaction of its own: a long one gives way between its pages
- * (see `SqliteSnapshot`), so that nobody waits for the end of what somebody else asked.
+ * Lets jobs of one thread run beside each other, each in a transaction of its own: a long one gives way between its
+ * pages (see `SqliteSnapshot`), so that no job waits for the end of another's.
  */
 export class Lanes {
   readonly #connections: ResourcePool<Connection>;

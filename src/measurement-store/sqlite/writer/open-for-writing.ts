@@ -10,14 +10,14 @@ export function openForWriting(path: string): Sqlite.Database {
   return db;
 }
 
-/** Runs `work` in one transaction that holds the write lock from its start; rolls back whatever goes wrong. */
+/** Runs `work` in one transaction that holds the write lock from its start; rolls back on any error. */
 export type Transact = <T>(work: () => T) => T;
 
 /** The two ways of a connection into a transaction. */
 export interface Transactions {
-  /** What it wrote is on the disk before it returns. */
+  /** Its writes are on the disk before it returns. */
   transact: Transact;
-  /** For what can be done again from what is on the disk: the log is written in order, so the next commit takes it along. */
+  /** For repeatable writes of data on the disk: the log is written in order, so the next commit takes them along. */
   lightly: Transact;
 }
 

@@ -5,7 +5,7 @@ import { CALL_COLUMNS } from '../../call-columns.ts';
 /** Of each call hardly one on average. */
 const SHARED_AT_ONCE = 5_000;
 
-/** What a statement binds and a row gives back: a call as the values of CALL_COLUMNS. */
+/** A call as a statement binds it and a row gives it back: the values of CALL_COLUMNS. */
 export type CallValues = (string | number | null)[];
 
 /** The call as the values of CALL_COLUMNS, in their order. */

@@ -1,14 +1,13 @@
 import type Sqlite from 'better-sqlite3';
 
-/** Pages that many flushes change are copied into the file once. At SQLite's 4 MB recording costs an eighth more. */
+/** Bytes of the log from which it is copied: pages that many flushes change are copied into the file once. */
 const LOG_BYTES = 16_000_000;
-/** Longer than that, whoever commits copies it: nobody else does, or somebody reads for very long. */
+/** Factor of LOG_BYTES from which a commit copies the log itself: no reader does, or one reads for very long. */
 const LONGEST_LOGS = 4;
 
 /**
- * SQLite's log of what was committed. Copying 16 MB of it into the file (a checkpoint) takes 20 to 30 ms, on a memory
- * card seconds: most of it is done by a reader thread (`reader/copy-log.ts`), beside the commits; the writer copies what
- * came meanwhile, so that the log begins anew.
+ * SQLite's log of commits. Copying it into the file (a checkpoint) takes long on slow disks: most of it is done by a
+ * reader thread (`reader/copy-log.ts`), beside the commits; the writer copies the rest, so that the log begins anew.
  */
 export class WriteAheadLog {
   readonly #state: Sqlite.Statement<[], { log: number }>;
@@ -16,7 +15,7 @@ export class WriteAheadLog {
   readonly #pages: number;
   #toldAt = 0;
 
-  /** The connection's own checkpoints are only for when nobody else makes any. */
+  /** The connection's own checkpoints are only for when no others are made. */
   constructor(db: Sqlite.Database) {
     const pageBytes = db.pragma('page_size', { simple: true }) as number;
     this.#pages = Math.round(LOG_BYTES / pageBytes);
@@ -34,7 +33,7 @@ export class WriteAheadLog {
     return true;
   }
 
-  /** Copies what no reader needs as it was; holds up nobody who writes. */
+  /** Copies the pages that no reader needs in their old state; holds up no writer. */
   copy(): void {
     this.#copy.get();
   }
