@@ -51,7 +51,7 @@ function wrapMutations(schema: GraphQLSchema, auditLog: AuditLog | null): void {
     field.resolve = async (parent, args, context, info): Promise<unknown> => {
       const work = (): unknown => resolve?.(parent, args, context, info);
       if (!(context instanceof GraphqlContext) || auditLog === null) return work();
-      // On SQLite none waits for anything: without this, fifty would run in one turn.
+      // Gives others their turn: on SQLite no mutation waits for anything.
       if (begun.has(context)) {
         await yieldToEventLoop();
         await context.nextTurn?.();

@@ -47,7 +47,7 @@ export function secretHashOf({ headers: { authorization }, socket }: IncomingMes
 export interface AuthDeps {
   authenticator: Authenticator;
   anonymous: AnonymousRequests;
-  /** Where the console's cookie counts as well; left out: only the header does. */
+  /** The secret in the console's cookie, where that counts as well; left out: only the header does. */
   sessionSecretOf?: (request: IncomingMessage) => string | null;
 }
 

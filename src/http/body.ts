@@ -130,7 +130,7 @@ function collect(request: IncomingMessage, { maxBytes, idleMs, memory }: BodyBou
       try {
         take(chunk);
       } catch (error) {
-        // Nobody else would catch it here.
+        // An error thrown here would end the process.
         giveUp(error);
       }
     });

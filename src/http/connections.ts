@@ -31,7 +31,7 @@ export class Connections {
   readonly #connections = new Map<Socket, Connection>();
 
   constructor(server: Server, deps: ConnectionsDeps) {
-    // Without it Node closes its own side as well, at once.
+    // Keeps Node from closing its own side as well, at once.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('connection', (socket) => {
       this.#connections.set(socket, new Connection(socket, deps));
@@ -180,7 +180,7 @@ class Connection {
     const exchange = this.#current!;
     this.#current = null;
     this.#deps.ended(exchange, (performance.now() - this.#from) / 1000);
-    // In a later turn: all of them would be in one turn of the event loop.
+    // Begins in a later turn: all of them would be in one turn of the event loop.
     if (this.#waiting.length > 0) setImmediate(() => this.next());
   };
 }

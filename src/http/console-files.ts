@@ -4,7 +4,7 @@ import type Koa from 'koa';
 import { PROGRAM_FOLDER } from '../program-file.ts';
 import type { Handler } from './routes.ts';
 
-/** Beside the built server, or where the source tree puts it. */
+/** Folders of the console: beside the built server, or where the source tree puts it. */
 const FOLDERS = ['../console', '../dist/console'].map((path) => join(PROGRAM_FOLDER, path));
 const ROOT = '/console/';
 const ASSETS = 'assets/';
@@ -21,7 +21,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['.webmanifest', 'application/manifest+json'],
 ]);
 
-/** Nothing from elsewhere, nothing inline, in nobody's frame. */
+/** Allows nothing from elsewhere, nothing inline, and no frame around it. */
 const POLICY =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 

@@ -29,7 +29,7 @@ interface DrainingDeps {
   clients: ClientConnections;
   /** Told of each request that has ended: its answer, and seconds. */
   ended: (exchange: Exchange, seconds: number) => void;
-  /** How long a client may leave an answer unread, in milliseconds. */
+  /** Milliseconds for which a client may leave an answer unread. */
   idleMs: number;
   log: Logger;
 }
@@ -85,7 +85,7 @@ export class DrainingListener {
 
   async stop({ endSockets, graceMs }: Draining): Promise<void> {
     this.#state = 'grace';
-    // From now on each connection is closed by its last answer.
+    // Each connection is closed by its last answer now.
     for (const { response } of this.#connections.exchanges()) response.shouldKeepAlive = false;
     await pause(graceMs);
     this.#state = 'draining';
@@ -99,7 +99,7 @@ export class DrainingListener {
       await pause(LOOK_EVERY_MS);
     }
     if (cut > 0) this.#log.warn({ answers: cut }, 'stopping: answers that were still being read were cut');
-    // Not the HTTP server's own close: that cuts connections whose next request is on the way.
+    // The close of net: the HTTP server's own cuts connections whose next request is on the way.
     NetServer.prototype.close.call(this.#server);
     const from = performance.now();
     while (this.#connections.size > 0) {

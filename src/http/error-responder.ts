@@ -38,7 +38,7 @@ export function commonHeaders(response: ServerResponse): { 'X-Content-Type-Optio
 /** Maximum seconds in `Retry-After`. */
 const MAX_RETRY_AFTER = 86_400;
 
-/** When to come again: from a second to a day. */
+/** Header with the time to come again: from a second to a day. */
 export function retryAfter(seconds: number): { 'Retry-After': string } {
   const whole = Number.isFinite(seconds) ? Math.min(Math.max(1, Math.ceil(seconds)), MAX_RETRY_AFTER) : 1;
   return { 'Retry-After': String(whole) };
@@ -62,7 +62,7 @@ export function toProblem(thrown: unknown, log: Logger, response?: ServerRespons
     log.error({ err: thrown, id, requestId: response && requestIdOf(response) }, 'internal error');
     return problem(500, 'INTERNAL_SERVER_ERROR', `Internal error (${id}); the server's log has the details.`, {});
   }
-  // Without a cause it only says that the server is stopping.
+  // An error without a cause only says that the server is stopping.
   if (error.code === 'UNAVAILABLE' && error.cause !== undefined)
     log.warn({ err: error.cause, requestId: response && requestIdOf(response) }, error.message);
   const status = STATUS[error.code];

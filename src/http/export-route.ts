@@ -132,7 +132,7 @@ async function send(context: Koa.Context, { contentType, bytes }: Export, log: L
     } catch (error) {
       // The pipe throws its own error into what it reads when the reader has gone.
       if (!isReaderGone(error)) brokenBy = error;
-      // Before the pipe does so with the error, which would count as one of the connection.
+      // Destroyed before the pipe does so with the error, which would count as one of the connection.
       response.destroy();
       throw error;
     }

@@ -100,7 +100,7 @@ async function* textOf(
       throw new AppError('INVALID_BODY', `The body is not valid ${encoding}, as its Content-Encoding says.`);
     throw error;
   } finally {
-    // Before the answer: the rest of the body is dropped behind it.
+    // Stops before the answer: the rest of the body is dropped behind it.
     request.unpipe(stream);
   }
   yield text.end();

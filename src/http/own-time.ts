@@ -7,7 +7,7 @@ const [FREE_LOOKS, BYTES_A_LOOK] = [300, 1_000];
 /** Milliseconds until a late body has been answered. */
 const ANSWER_MS = 1_000;
 
-/** By connection, the request whose body keeps its own time. */
+/** The request whose body keeps its own time, by connection. */
 const kept = new WeakMap<Socket, IncomingMessage>();
 
 /** Whether Node's time-out of the whole request is to be ignored. */

@@ -96,7 +96,7 @@ test('a mistake at the end of a megabyte is found in one go', () => {
   const text = `[${'0,'.repeat(500_000)}NaN,x]`;
   const parsing = vi.spyOn(JSON, 'parse');
   expect(mistakeIn(text)).toMatchObject({ position: 1_000_005 });
-  // Only parsed twice; `test/timed/texts.test.ts` times how fast that is found.
+  // Not parsed first; `test/timed/texts.test.ts` times how fast the mistake is found.
   expect(parsing).not.toHaveBeenCalled();
   parsing.mockRestore();
 });

@@ -18,7 +18,7 @@ const BESIDE_A_CONNECTION = 2;
 export class RequestTurns {
   readonly #callerOf: (request: IncomingMessage) => Caller;
   readonly #line = new RoundRobinQueue<() => void>();
-  /** When the first work of this turn of the event loop began. */
+  /** Time at which the first work of this turn of the event loop began. */
   #begunAt: number | null = null;
   #armed = false;
   #hasNewConnection = false;

@@ -20,7 +20,7 @@ interface Unread {
 
 /**
  * Ends connections whose client takes nothing of what was written to it for too long, whatever it sends meanwhile, and
- * bounds the unread bytes of all. Looks are counted, not time: while the process stands still, nobody can read.
+ * bounds the unread bytes of all. Looks are counted, not time: while the process stands still, no client can read.
  */
 export class UnreadAnswers {
   readonly #sockets: () => Iterable<Socket>;

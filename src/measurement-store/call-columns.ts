@@ -107,7 +107,7 @@ function ofEach(columns: string, query: CallQuery, statuses: (CallStatus | undef
 function inOrder(columns: string, query: CallQuery, status: CallStatus | undefined, bind: Bind): string {
   const where = [`product_key = ${bind(query.productKey)}`];
   if (status !== undefined) where.push(`status = ${bind(status)}`);
-  // By id, which begins with the receipt time: the index on it serves the order as well.
+  // Compared by id, which begins with the receipt time: the index on it serves the order as well.
   if (query.from !== undefined) where.push(`id >= ${bind(firstIdAt(query.from))}`);
   if (query.to !== undefined) where.push(`id < ${bind(firstIdAt(query.to))}`);
   if (query.after !== undefined) where.push(`id ${query.oldestFirst ? '>' : '<'} ${bind(query.after)}`);

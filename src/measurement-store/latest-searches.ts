@@ -51,7 +51,7 @@ export class LatestSearches {
     const rows = latestRows(found);
     for (let open = chosen(queries, left); open.length > 0;) {
       if (leftMs <= 0 || performance.now() >= endsAt) throw tooMuch(open.length);
-      // So few go to the thread for short jobs: always the same, which remembers its progress.
+      // Few queries go to the thread for short jobs: always the same, which remembers its progress.
       const some = open.slice(0, DEVICES_AT_ONCE);
       const before = progress;
       ({ found, left, progress } = await this.#others.run(() => ask(some, before)));

@@ -67,7 +67,7 @@ export class Purger {
     this.#timer = setInterval(() => this.#startAll(), everyMs).unref();
   }
 
-  /** In the background. */
+  /** Begins in the background. */
   start(): void {
     if (this.#stopped) return;
     this.#again = true;

@@ -79,7 +79,7 @@ export class Thread<Job> {
     });
   }
 
-  /** Without an answer; lost if the thread is not there. */
+  /** Sends a job without an answer; lost if the thread is not there. */
   tell(job: Job): void {
     this.#worker?.postMessage({ id: 0, job } satisfies Question<Job>);
   }

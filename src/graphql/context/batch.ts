@@ -1,6 +1,6 @@
 import type { Promised } from './promised.ts';
 
-/** How a `Batch` looks up. */
+/** Options of a `Batch`. */
 interface BatchOptions<Key, Name> {
   /** Tells one key from another; left out: the key itself. */
   nameOf?: (key: Key) => Name;

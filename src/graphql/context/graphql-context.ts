@@ -46,7 +46,7 @@ export class GraphqlContext {
   readonly address: string;
   #presented: Access | NoAccess;
   readonly #present: ActiveCallers | null;
-  /** Before each mutation of an operation but the first: waits for the caller's turn again, or throws OVERLOADED. */
+  /** Waits for the caller's turn again before each mutation of an operation but the first, or throws OVERLOADED. */
   nextTurn: (() => Promise<void>) | null = null;
   readonly #sources: LoaderSources;
   #loaded: Loaders | null = null;

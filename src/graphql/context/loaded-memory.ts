@@ -45,7 +45,7 @@ export class LoadedMemory {
   #firsts = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** In bytes. */
+  /** Bytes of all of it. */
   get bytes(): number {
     return this.#all;
   }

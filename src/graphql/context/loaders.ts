@@ -36,13 +36,13 @@ const SOURCES_AT_ONCE = 4;
 /** Maximum fields per look-up: as many as a product may have. */
 const PARTS_AT_ONCE = 500;
 const PART_BYTES = 100;
-/** Up to 16 KiB each. */
+/** Maximum products' answers per look-up, up to 16 KiB each. */
 const ANSWERS_AT_ONCE = 100;
 const MAX_SOURCE_BYTES = 256 * 1024;
 /** Maximum devices per look-up. */
 const DEVICES_AT_ONCE = 500;
 const DEVICE_BYTES = 1_000;
-/** Up to 2,000 ids each. */
+/** Maximum tokens' limits per look-up, up to 2,000 ids each. */
 const LIMITS_AT_ONCE = 8;
 /** Maximum lists per look-up: those of several pages together would be one long piece. */
 const LISTS_AT_ONCE = 100;
@@ -55,13 +55,13 @@ export interface Loaders {
   product: Batch<number, Product | null>;
   /** The dashboard of a product that was read; null: the product is gone. */
   dashboard: Batch<number, StoredJson | null>;
-  /** By id. */
+  /** A workspace, by its id. */
   workspace: Batch<string, Workspace | null>;
   /** Reads a list once for all parts of the operation that ask for one of that name. */
   list: <Part>(name: string, read: () => Promise<readonly Part[]>) => Promised<Part[]>;
-  /** By user id: what their PERSONAL tokens may do in one workspace or another. */
+  /** Scopes of a user's PERSONAL tokens in one workspace or another, by user id. */
   personalScopes: Batch<string, TokenScope[]>;
-  /** By the id of a token that was listed; null: it is gone. */
+  /** Limits of a listed token, by its id; null: it is gone. */
   tokenLimits: Batch<string, TokenLimits | null>;
   answersOfProduct: Batch<number, ProductAnswers>;
   fieldsOfProduct: Batch<number, FieldRow[]>;
@@ -73,11 +73,11 @@ export interface Loaders {
   decoderSource: Batch<DecoderVersion, string | null, string>;
   /** The long parts of an example, by its id; null: it is gone. */
   exampleTexts: Batch<string, ExampleTexts | null>;
-  /** By id. */
+  /** A device, by its id. */
   device: Batch<string, Device | null>;
-  /** By the key of a device that was read; null: it has none, or is gone. */
+  /** Metadata of a device that was read, by its key; null: it has none, or is gone. */
   metadata: Batch<number, StoredJson | null>;
-  /** By the key of a device that was read: key of a configuration field → its own value. */
+  /** Own configuration of a device that was read, by its key: key of a configuration field → its own value. */
   configuration: Batch<number, StoredJson | null>;
   /** The newest values of a device. */
   latest: Batch<LatestWanted, MeasuredValue[], string>;

@@ -76,7 +76,7 @@ export class WorkBudget {
     bytesOf: (rows: T) => number = (rows) => answerBytes(rows, MAX_LOADED_BYTES),
     most = 0,
   ): Promise<T> {
-    // After too much, nothing more is read.
+    // Nothing more is read after too much.
     return this.inOrder(read, (rows) => this.#inMemory(bytesOf(rows)), CHARACTER_BYTES * most);
   }
 

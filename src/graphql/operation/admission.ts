@@ -40,7 +40,7 @@ export function admit(
   if (!names.every((name) => isOpenToAll(operation.operation, name))) void context.access;
 
   checkVariableUses(fragments, operation, variables);
-  // Before they are converted: a body may hold very many entries.
+  // Checked before they are converted: a body may hold very many entries.
   checkLists(schema, fragments, operation, variables);
   const { values: coerced, mistaken } = coercedValues(schema, operation, variables);
   const cost = operationCost({ schema, fragments, variables: coerced, mistaken }, operation);

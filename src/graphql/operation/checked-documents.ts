@@ -32,9 +32,9 @@ export interface CheckedDocument {
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** Whether it was admitted before. */
   isKept: boolean;
-  /** By the operation's name. */
+  /** Compiled operations by name. */
   compiled: Map<string | undefined, Execute>;
-  /** For the plans of all its operations. */
+  /** Room for the plans of all its operations. */
   room: PlanRoom;
   /** Estimated bytes in memory, its room included. */
   bytes: number;

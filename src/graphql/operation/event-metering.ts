@@ -33,7 +33,7 @@ export class EventMetering {
       await yieldToEventLoop(party);
     if (this.#crowd === null) {
       this.#crowd = { from: performance.now(), isOver: false, events: new Map() };
-      // After all that goes on without waiting for anything.
+      // Runs after all that goes on without waiting for anything.
       process.nextTick(() => this.#over());
     }
     const { events } = this.#crowd;

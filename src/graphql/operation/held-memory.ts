@@ -2,7 +2,7 @@
 export const VALUE = 32;
 const CONTAINER = 64;
 
-/** From this size a value is not measured again: a message, what it asks, and its variables are each asked about. */
+/** Bytes from which a value is not measured again: a message, what it asks, and its variables are each asked about. */
 const LONG = 16_384;
 const LEVELS = 3;
 const known = new WeakMap<object, number>();

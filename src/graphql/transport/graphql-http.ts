@@ -173,7 +173,7 @@ export class GraphqlHttp {
               const answer = this.#answer(result, contextValue.requestId);
               Object.assign(contextValue.long, { written, errors: answer.errors });
               return {
-                // Without data nothing was executed: the variables did not fit.
+                // A result without data was not executed: the variables did not fit.
                 http: { status: result.data === undefined ? 400 : undefined, headers: new HeaderMap() },
                 body: { kind: 'single', singleResult: written === null ? answer : { data: LONG_DATA } },
               };

@@ -119,7 +119,7 @@ export class GraphqlSockets {
       if (path !== PATH) return refuseUpgrade(socket, '404 Not Found');
       if (this.#draining) return refuseUpgrade(socket, '503 Service Unavailable');
       try {
-        // Until it has shown a valid token it counts as anonymous.
+        // Anonymous until it has shown a valid token.
         this.#deps.anonymous.begin(request);
       } catch {
         return refuseUpgrade(socket, '429 Too Many Requests');
@@ -253,7 +253,7 @@ export class GraphqlSockets {
       const kept = this.#keptBy(session, payload, admitted);
       if (kept === null) session.running.add(id);
       const { operationName = null } = payload;
-      // graphql-ws keeps it as long as the operation runs, and nobody reads it any more.
+      // Empties the payload, which graphql-ws keeps as long as the operation runs.
       Object.assign(payload, { query: '', operationName: null, variables: null });
       const args = { schema: operations.schema, document: admitted.checked.document };
       return { ...args, operationName, admitted, session, id, kept };

@@ -23,14 +23,14 @@ export function countHalfMessages(
   onFailed: (error: unknown) => void,
 ): () => void {
   let bytes = 0;
-  // Before the WebSocket sees it: whole messages in it set the count back.
+  // Counted before the WebSocket sees it: whole messages in it set the count back.
   request.socket.prependListener('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes <= SMALL_BYTES) return;
     try {
       memory.hold(request, bytes, () => socket.terminate());
     } catch (error) {
-      // Nobody else would catch it here.
+      // An error thrown here would end the process.
       onFailed(error);
     }
   });

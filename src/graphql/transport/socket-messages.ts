@@ -73,7 +73,7 @@ export class SocketMessages {
   #pinged(data: Buffer): void {
     if (this.#isTooMuch(data)) return;
     const isAnswering = this.#ping !== null;
-    // Not the piece of 64 KB that it came in.
+    // A copy, not the piece of 64 KB that it came in.
     this.#ping = Buffer.from(data);
     if (!isAnswering) this.#pong();
   }
@@ -103,7 +103,7 @@ export class SocketMessages {
     await this.#turn(message);
     const read = async (): Promise<void> => {
       this.#unreadBytes -= message.length;
-      // Not only when it is answered: a subscription is over much later.
+      // Told now, not when it is answered: a subscription is over much later.
       this.#pauseOrResume();
       onRead();
       this.#answer(message);
@@ -177,7 +177,7 @@ const READ_OF_PAYLOAD: Readonly<Record<string, readonly string[]>> = {
 
 /** Stands for the payload of an operation that was too dear to be read. */
 export class UnreadPayload {
-  /** For graphql-ws, which looks whether there is a text. */
+  /** Text for graphql-ws, which looks whether there is one. */
   readonly query = '';
   readonly reason: AppError;
 
@@ -186,7 +186,7 @@ export class UnreadPayload {
   }
 }
 
-/** The message without keys that nobody reads; null: a client does not send this. */
+/** The message without unused keys; null: a client does not send this. */
 function readMessage(text: string): unknown {
   const value = readJson(text);
   if (value === undefined) return unreadMessage(text);

@@ -12,7 +12,7 @@ export interface Decimals {
   /** Each value times 10^decimals; at an exception the one before again. */
   integers: Float64Array;
   decimals: number;
-  /** With runs they are shorter (see `writeIntegers`), ... */
+  /** Whether runs make them shorter (see `writeIntegers`), ... */
   runs: boolean;
   /** ... and their length in bytes. */
   bytes: number;

@@ -85,7 +85,7 @@ export interface Change {
 /** One slice of an edit: its change, and how the edit goes on. */
 export interface Plan {
   change: Change;
-  /** How the edit goes on; null: this was all. */
+  /** The rest of the edit; null: this was all. */
   next: Edit | null;
 }
 

@@ -9,7 +9,7 @@ export const FIRST_PAGE = 2;
 /** Readings per page, where one follows the other. */
 const PAGES = [FIRST_PAGE, 500, 2_000];
 
-/** Where among readings a field may have its newest value: `from` on it is newer than in a chunk; exclusive `to`. */
+/** Stretch of readings that may hold a field's newest value: `from` on newer than its chunks; exclusive `to`. */
 interface Stretch {
   from: number;
   to: number;
@@ -48,7 +48,7 @@ export async function searchBack(
   let isFurther = false;
   while (isOpen(search) && !(isFurther && slice.isOver())) {
     const [from, to] = [Math.min(...open(search).map((stretch) => stretch.from)), endOfAll(search)];
-    // Where an earlier slice found a field, two readings do; what it had not found is behind, page after page.
+    // Two readings do where an earlier slice found a field; else the wanted one is behind, page after page.
     size = to === end ? Math.min(size + 1, PAGES.length - 1) : 0;
     const range = { deviceKey: search.deviceKey, from, to, newestFirst: true, limit: PAGES[size]! };
     const page = await snapshot.readings(range);

@@ -1,7 +1,7 @@
 import type { LatestQuery } from '../../domain/ports/store.ts';
 import type { LatestMemory, LookedThrough } from './latest-memory.ts';
 
-/** How far a search came with a device: as `LookedThrough` of each of the fields. */
+/** Progress of a search with a device: a `LookedThrough` of each of the fields. */
 interface DeviceProgress {
   deviceKey: number;
   position: string;

@@ -25,7 +25,7 @@ export class SearchSlice {
     return true;
   }
 
-  /** Since it began; 0: nothing had to be searched. */
+  /** Milliseconds since it began; 0: nothing had to be searched. */
   get searchedMs(): number {
     return this.#begunAt === null ? 0 : performance.now() - this.#begunAt;
   }

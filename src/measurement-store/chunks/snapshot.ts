@@ -85,25 +85,25 @@ export interface ChunkRange {
 /** The newest of a device: the newest chunk of each of the fields that have one, and readings from the newest back. */
 export interface Newest {
   chunks: Map<number, ChunkHead>;
-  /** Without rows and not the last one, where one of them is large. */
+  /** Page without rows and not the last one, where one of them is large. */
   readings: Page<ReadingRow>;
 }
 
 /** The handful of statements that a dialect supplies. All of one snapshot see the same state of the database. */
 export interface Snapshot {
-  /** In order of time. */
+  /** Readings of the range, in its order of time. */
   readings(range: ReadingRange): Promise<Page<ReadingRow>>;
-  /** In order of time; a device's readings from then on that may go into chunks. */
+  /** A device's readings from then on that may go into chunks, in order of time. */
   oldReadings(deviceKey: number, which: OldReadings): Promise<Page<OldReading>>;
   /** Position up to which commits since are looked through at once, in their order; null: all of them. */
   partSince(position: string): Promise<string | null>;
-  /** From the newest back, page by page; null: there is too much, of this device or of others. */
+  /** Readings from the newest back, page by page; null: there are too many, of this device or of others. */
   committedSince(which: CommittedSince): Promise<Page<ReadingRow> | null>;
   /** The position behind everything that is committed by now (see `RecordedQuery`). */
   position(): Promise<string>;
   /** The live values in the order of commits, at most `limit`. */
   recorded(query: RecordedQuery): Promise<Recorded>;
-  /** In order of time. */
+  /** Heads of the range's chunks, in its order of time. */
   chunks(range: ChunkRange): Promise<ChunkHead[]>;
   /** Answers the queries in their order; at most `readings` each. */
   newest(queries: readonly LatestQuery[], readings: number): Promise<Newest[]>;

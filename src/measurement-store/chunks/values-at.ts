@@ -17,9 +17,9 @@ interface OpenChunk {
 
 /** Places of a device's keys: a key may be in a reading and, under it, in a chunk. */
 interface Places {
-  /** By moment, of those that are there. */
+  /** Readings that are there, by moment. */
   readings: Map<number, ReadingRow>;
-  /** By field, in order of time. */
+  /** Chunks by field, in order of time. */
   chunks: Map<number, OpenChunk[]>;
 }
 

@@ -10,9 +10,9 @@ const IS_OF_OTHERS = `CASE WHEN late.id::xid IN (SELECT transactionid FROM held
   THEN pg_xact_status(late.id) IS NOT DISTINCT FROM 'in progress' ELSE false END`;
 
 /**
- * Where the order of commits stands, as far as it is of use: without what others have in progress. That may stay open for
- * days, in any database of the server; the horizon passes it, and when it had ended every position that named it would
- * have expired. (With 150 such the locks add less to a look than can be measured.)
+ * The order of commits as far as it is of use: without transactions that others have in progress. Those may stay open
+ * for days, in any database of the server; the horizon passes them, and when they had ended every position that named
+ * one would have expired.
  */
 export const POSITION = `(SELECT CASE WHEN pg_snapshot_xmin(now.at) = pg_snapshot_xmax(now.at) THEN now.at ELSE (
     WITH held AS MATERIALIZED (SELECT * FROM pg_locks)
@@ -38,7 +38,7 @@ const IS_KEPT = `(SELECT pg_snapshot_xmax($1::pg_snapshot) <= pg_snapshot_xmax(p
         WHERE id <= live_horizon.seq AND id NOT IN (SELECT pg_snapshot_xip(pg_current_snapshot()))))
   FROM live_horizon)`;
 
-/** By the order of commits, not by the table's key: a device may have years of readings. */
+/** Filtered along the order of commits, not by the table's key: a device may have years of readings. */
 const OF_DEVICES = 'AND device_key + 0 = ANY($7::int4[])';
 
 /**

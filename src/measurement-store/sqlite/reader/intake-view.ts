@@ -57,7 +57,7 @@ export class IntakeView {
   readonly #liveInTable: Sqlite.Statement<[number, number], [deviceKey: number, timestamp: number, storedAt: number]>;
   readonly #came = new Map<number, OfDevice>();
   readonly #heard = new Map<number, Heard>();
-  /** In their order. */
+  /** Flushes in their order. */
   #flushes: Flush[] = [];
   readonly #seen: Seen;
   #first = Infinity;

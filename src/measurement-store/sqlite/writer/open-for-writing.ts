@@ -17,7 +17,7 @@ export type Transact = <T>(work: () => T) => T;
 export interface Transactions {
   /** Its writes are on the disk before it returns. */
   transact: Transact;
-  /** For repeatable writes of data on the disk: the log is written in order, so the next commit takes them along. */
+  /** Runs repeatable writes of data on the disk: the log is written in order, so the next commit takes them along. */
   lightly: Transact;
 }
 
