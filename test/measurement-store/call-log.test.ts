@@ -190,7 +190,8 @@ describe.each(DIALECTS)('the call log of the %s store', (dialect) => {
     state.isOver = true;
     await coming;
     expect(removed).toBeGreaterThanOrEqual(3_000);
-    expect(state.came / removed).toBeLessThan(1.2);
+    // Removed one by one, several times as many come meanwhile.
+    expect(state.came / removed).toBeLessThan(3);
   });
 });
 
