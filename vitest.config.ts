@@ -31,6 +31,8 @@ export default defineConfig({
     // Ends what never ends: far more than a test takes on a slow and busy machine.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // In CI a red test is tried once more, and named, until five whole runs in a row have been green without.
+    retry: process.env['CI'] === undefined ? 0 : { count: 1, delay: 2_000 },
     // A second is nothing on a busy machine.
     expect: { poll: { timeout: 120_000 } },
     pool: 'forks',
