@@ -3,13 +3,13 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { createGzip } from 'node:zlib';
+import { readRangeTime } from '../domain/times/range-time.ts';
 import type { CommandInput } from './command.ts';
-import { exportedParts, type ExportPlace, type Part } from './export-parts.ts';
+import { fileArgument, mustBeFree } from './file-argument.ts';
 import { fileKind } from './file-kind.ts';
 import { Progress } from './progress.ts';
 import { Remote, REMOTE_OPTIONS } from './remote.ts';
 import { ResumeFile } from './resume-file.ts';
-import { mustBeFree } from './file-argument.ts';
 
 const OPTIONS = {
   ...REMOTE_OPTIONS,
@@ -23,64 +23,93 @@ const OPTIONS = {
   layout: { type: 'string' },
 } as const;
 
-/** State of an unfinished file: `bytes` of it are whole parts. */
-interface Written extends ExportPlace {
+/** Position of an unfinished file: its first `bytes` hold the months from `from` to before `upTo`, of those up to `to`. */
+interface Written {
   bytes: number;
-  values: number;
-  /** End of the range, so that values recorded meanwhile are in no part. */
+  from: number;
+  upTo: number;
+  /** Excludes what is recorded meanwhile. */
   to: number;
 }
 
 /**
- * `inlet export FILE`: writes measurements of a running server, part by part (a month of a device). The same command
- * continues an interrupted export behind the last whole part; the file is the same, byte for byte.
+ * `inlet export FILE`: measurements from a running server, a month (UTC) of all chosen devices per request. After an
+ * interruption the same command begins again at the month that it was in.
  */
 export async function exportFile({ args, env }: CommandInput): Promise<void> {
   const { values: options, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
-  const [path, another] = positionals;
-  if (path === undefined || another !== undefined) throw new Error('name one file');
+  const path = fileArgument({ args: positionals });
   mustBeFree(path);
   const remote = new Remote(options, env);
-  const kind = fileKind(path, options.format);
+  const { format, packed } = fileKind(path, options.format);
   const { url: _, 'token-file': __, ...of } = options;
   const resume = new ResumeFile<Written>(`${path}.part.json`, of);
   const part = `${path}.part`;
   const before = resume.read();
-  const place: Written = before ?? {
-    after: null,
-    device: null,
-    field: null,
-    upTo: 0,
-    bytes: 0,
-    values: 0,
-    to: Date.now(),
-  };
-  cutBack(part, place.bytes);
-  if (before !== null) console.error(`${path}: goes on behind ${place.values.toLocaleString('en')} values`);
-
-  const progress = new Progress('values');
-  const [begunAt, parts] = [place.values, exportedParts(remote, { ...of, format: kind.format }, place)];
+  if (before !== null) console.error(`${path}: goes on at ${iso(before.upTo)}`);
+  const place = before ?? (await beginning(remote, options));
+  const progress = new Progress('bytes');
+  const begunAt = place.bytes;
   try {
-    for await (const next of parts) {
+    while (place.upTo < place.to) {
+      // What lies ahead of now comes at once.
+      const end = place.upTo > Date.now() ? place.to : Math.min(place.to, nextMonth(place.upTo));
       await remote.retried(async () => {
         cutBack(part, place.bytes);
-        await append(remote, part, next, kind.packed, place.bytes === 0);
+        const url = urlOf(options, format, { layout: options.layout, from: iso(place.upTo), to: iso(end) });
+        await append(remote, part, { url, packed, withoutHeader: format === 'csv' && place.upTo > place.from });
       });
-      Object.assign(place, next.place, { bytes: statSync(part).size, values: place.values + next.values });
+      Object.assign(place, { upTo: end, bytes: statSync(part).size });
       resume.write(place);
-      progress.show(next.progress, place.values - begunAt);
+      progress.show((end - place.from) / (place.to - place.from), place.bytes - begunAt);
     }
   } catch (error) {
-    // Nothing to continue.
+    // Nothing to go on with.
     if (place.bytes === 0) rmSync(part, { force: true });
     throw error;
   }
   renameSync(part, path);
   resume.remove();
-  console.log(`${path}: ${progress.end(place.values - begunAt)}, ${statSync(path).size.toLocaleString('en')} bytes`);
+  console.log(`${path}: ${progress.end(place.bytes - begunAt)}`);
 }
 
-/** Cuts off an unfinished part. */
+type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+
+/** Range of the export, from the first year on that has values in it. */
+async function beginning(remote: Remote, options: Options): Promise<Written> {
+  const [first, to] = [timeOf(options.from, 'from') ?? 0, timeOf(options.to, 'to') ?? Date.now()];
+  if (first >= to) throw new Error('--from must be before --to');
+  let from = Math.max(first, startOfYear(Math.min(to - 1, Date.now())));
+  while (from > first && (await hasValues(remote, options, { from: iso(first), to: iso(from) })))
+    from = Math.max(first, startOfYear(from - 1));
+  return { bytes: 0, from, upTo: from, to };
+}
+
+/** Whether a part of the export has values; reads no further than the first of them. */
+function hasValues(remote: Remote, options: Options, range: Record<string, string>): Promise<boolean> {
+  return remote.retried(async () => {
+    const response = await remote.send(urlOf(options, 'ndjson', range));
+    const reader = response.body!.getReader();
+    const { done } = await reader.read();
+    await reader.cancel();
+    return !done;
+  });
+}
+
+function urlOf(
+  { device, product, tag = [], fields }: Options,
+  format: string,
+  range: Record<string, string | undefined>,
+): string {
+  const parameters = new URLSearchParams();
+  for (const one of tag) parameters.append('tag', one);
+  for (const [name, value] of Object.entries({ product, fields, ...range }))
+    if (value !== undefined) parameters.set(name, value);
+  const route = device === undefined ? '/v1/export' : `/v1/devices/${encodeURIComponent(device)}/history`;
+  return `${route}.${format}?${parameters}`;
+}
+
+/** Drops what is behind the last whole month. */
 function cutBack(path: string, bytes: number): void {
   const file = openSync(path, 'a', 0o600);
   try {
@@ -95,17 +124,13 @@ function cutBack(path: string, bytes: number): void {
 async function append(
   remote: Remote,
   path: string,
-  { query, format }: Part,
-  packed: boolean,
-  isFirst: boolean,
+  { url, packed, withoutHeader }: { url: string; packed: boolean; withoutHeader: boolean },
 ): Promise<void> {
-  const response = await remote.send(query, { headers: { 'Accept-Encoding': 'identity' } });
-  const file = createWriteStream(path, { flags: 'a' });
+  const response = await remote.send(url, { headers: { 'Accept-Encoding': 'identity' } });
   const steps: Transform[] = [];
-  // Only the first part of a file names its columns.
-  if (format === 'csv' && !isFirst) steps.push(withoutFirstLine());
+  if (withoutHeader) steps.push(withoutFirstLine());
   if (packed) steps.push(createGzip());
-  await pipeline([Readable.fromWeb(response.body as never), ...steps, file]);
+  await pipeline([Readable.fromWeb(response.body as never), ...steps, createWriteStream(path, { flags: 'a' })]);
 }
 
 function withoutFirstLine(): Transform {
@@ -118,4 +143,23 @@ function withoutFirstLine(): Transform {
       done(null, isBehind ? chunk.subarray(end + 1) : undefined);
     },
   });
+}
+
+function startOfYear(time: number): number {
+  return Date.UTC(new Date(time).getUTCFullYear(), 0, 1);
+}
+
+function nextMonth(time: number): number {
+  const date = new Date(time);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}
+
+function timeOf(text: string | undefined, name: string): number | null {
+  const time = text === undefined ? null : readRangeTime(text);
+  if (text !== undefined && time === null) throw new Error(`--${name}: expected ISO 8601 such as 2026-01-31T12:00:00Z`);
+  return time;
 }

@@ -9,7 +9,7 @@ import { type FilePart, fileParts } from './file-parts.ts';
 import { Progress } from './progress.ts';
 import { Remote, REMOTE_OPTIONS } from './remote.ts';
 import { ResumeFile } from './resume-file.ts';
-import { mustExist } from './file-argument.ts';
+import { fileArgument, mustExist } from './file-argument.ts';
 
 const OPTIONS = {
   ...REMOTE_OPTIONS,
@@ -45,8 +45,7 @@ interface Outcome {
  */
 export async function importFile({ args, env }: CommandInput): Promise<void> {
   const { values: options, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
-  const [path, another] = positionals;
-  if (path === undefined || another !== undefined) throw new Error('name one file');
+  const path = fileArgument({ args: positionals });
   mustExist(path);
   const remote = new Remote(options, env);
   const { format, packed } = fileKind(path, options.format);
