@@ -61,7 +61,8 @@ class PlannedExecution {
   #failures = 0;
   /** The error that ended it early. */
   #stopped: Error | null = null;
-  #end: () => void = () => {};
+  /** `resolve` itself: V8 keeps the newest closure that is called here, and with it a whole answer, into old space. */
+  #end: ((result: ExecutionResult) => void) | null = null;
 
   constructor(request: PlannedRequest) {
     this.#request = request;
@@ -74,7 +75,7 @@ class PlannedExecution {
     if (operation.operation === OperationTypeNode.MUTATION) return this.#oneByOne(fields, source, root);
     this.#do(() => (this.#answer.data = this.#object(fields, source, root)));
     if (this.#isDone) return this.#result();
-    return new Promise((resolve) => (this.#end = () => resolve(this.#result())));
+    return new Promise((resolve) => (this.#end = resolve));
   }
 
   /** Runs mutations one by one, each when the one before is answered; none after a failed one that must not be null. */
@@ -82,7 +83,7 @@ class PlannedExecution {
     const answer = emptyAnswer(fields);
     this.#answer.data = answer;
     for (const field of fields) {
-      const { promise, resolve } = Promise.withResolvers<void>();
+      const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
       this.#end = resolve;
       this.#do(() => this.#field(field, source, answer, root));
       if (!this.#isDone) await promise;
@@ -128,7 +129,7 @@ class PlannedExecution {
   #finish(work: () => void): void {
     this.#do(work);
     this.#pending -= 1;
-    if (this.#isDone) this.#end();
+    if (this.#isDone) this.#end?.(this.#result());
   }
 
   async #goOnLater(): Promise<void> {
@@ -188,7 +189,18 @@ class PlannedExecution {
     key: string | number,
     parent: Place,
   ): void {
-    if (!isPromise(value)) return this.#write(type, value, field, container, key, parent);
+    if (isPromise(value)) this.#wait(type, value, field, container, key, parent);
+    else this.#write(type, value, field, container, key, parent);
+  }
+
+  #wait(
+    type: PlannedType,
+    value: Promise<unknown>,
+    field: PlannedField,
+    container: Place['container'],
+    key: string | number,
+    parent: Place,
+  ): void {
     this.#pending += 1;
     value.then(
       (come) => this.#goOn(() => this.#write(type, come, field, container, key, parent)),
