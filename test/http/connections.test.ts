@@ -31,35 +31,39 @@ function raw(): { socket: Socket; answer: Promise<string> } {
 const head = (extra: string): string =>
   `POST /v1/devices/${device}/record/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n${extra}\r\n`;
 
-test('a body that stops coming is answered 408 and holds nobody up', async () => {
+// These wait for time-outs: side by side.
+test.concurrent('a body that stops coming is answered 408 and holds nobody up', async ({ expect }) => {
   const { socket, answer } = raw();
   socket.write(`${head('Content-Length: 100\r\n')}[{"field":`);
   expect((await server.record(device, { field: 'temperature', value: 1 })).status).toBe(200);
   expect(await answer).toMatch(/^HTTP\/1\.1 408[\s\S]*for 3 seconds/);
 });
 
-test('nor does a file that stops coming', async () => {
+test.concurrent('nor does a file that stops coming', async ({ expect }) => {
   const { socket, answer } = raw();
   const file = 'Content-Type: text/csv\r\nContent-Length: 100\r\n';
   socket.write(`${head(file).replace('/record/', '/import')}timestamp,temperature\n1,2\n`);
   expect(await answer).toMatch(/^HTTP\/1\.1 408[\s\S]*for 3 seconds/);
 });
 
-test('a slow body is not cut as long as it comes: time-outs count from the last byte', async () => {
-  const { socket, answer } = raw();
-  const body = `[{"field":"temperature","value":5,"timestamp":1700000005}]${' '.repeat(1_000)}`;
-  socket.write(head(`Content-Length: ${body.length}\r\n`));
-  // Some 200 bytes a second, for longer than a body may stop for.
-  const started = performance.now();
-  for (let at = 0; at < body.length;) {
-    const due = Math.min(body.length, Math.ceil((performance.now() - started) / 5.5));
-    socket.write(body.slice(at, due));
-    at = due;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  expect(performance.now() - started).toBeGreaterThan(1_500 * IDLE_SECONDS);
-  expect(await answer).toMatch(/^HTTP\/1\.1 200/);
-});
+test.concurrent(
+  'a slow body is not cut as long as it comes: time-outs count from the last byte',
+  async ({ expect }) => {
+    const { socket, answer } = raw();
+    const body = `[{"field":"temperature","value":5,"timestamp":1700000005}]${' '.repeat(1_000)}`;
+    socket.write(head(`Content-Length: ${body.length}\r\n`));
+    // Some 200 bytes a second, for longer than a body may stop for.
+    const started = performance.now();
+    for (let at = 0; at < body.length;) {
+      const due = Math.min(body.length, Math.ceil((performance.now() - started) / 5.5));
+      socket.write(body.slice(at, due));
+      at = due;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(performance.now() - started).toBeGreaterThan(1_500 * IDLE_SECONDS);
+    expect(await answer).toMatch(/^HTTP\/1\.1 200/);
+  },
+);
 
 test('a sender that hangs up in the middle of its body costs nothing', async () => {
   for (let at = 0; at < 50; at += 1) {

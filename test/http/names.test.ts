@@ -365,7 +365,9 @@ describe.each(EITHER_DATABASE)('names of devices on %s', (name) => {
       async (inOne) => {
         const id = newEui();
         const { products, devices } = await pair(id, { inOne });
-        const told = server.process.lines.filter(({ msg }) => /several devices have one EUI/.test(String(msg)));
+        const isTold = ({ msg }: { msg?: unknown }): boolean => /several devices have one EUI/.test(String(msg));
+        await expect.poll(() => server.process.lines.some(isTold)).toBe(true);
+        const told = server.process.lines.filter(isTold);
         expect(told).toHaveLength(1);
         expect(JSON.stringify(told[0])).toContain(id);
         for (const [at, written] of [id, id.toUpperCase()].entries())

@@ -15,6 +15,11 @@ import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Stor
 
 const all = (): boolean => true;
 
+/** What was stored before it is older than who subscribes after it: both are stamped in whole milliseconds. */
+async function nextMillisecond(): Promise<void> {
+  for (const now = Date.now(); Date.now() <= now;) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** The same for each seed. */
 function random(seed: number): (below: number) => number {
   let state = seed;
@@ -75,6 +80,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   async function send(feed: Feed, deviceKey: number, rows: Row[]): Promise<void> {
     await store.append(receipt(deviceKey, rows));
     feed.recorded();
+    await nextMillisecond();
   }
 
   async function take(events: AsyncIterator<RecordedEvent>, count: number): Promise<RecordedEvent[]> {
@@ -347,6 +353,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await record(2_500);
     await expect.poll(() => state.failed).toBe(1);
     await record(100);
+    await nextMillisecond();
     const later = await feed.subscribe({ accepts: all });
     const taken = take(later, 50);
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -298,8 +298,9 @@ describe('the pool', () => {
     await tick(200);
     expect(state.code).toBe('OVERLOADED');
     await waiting;
-    const stopped = pool.stop();
-    for (let at = 0; at < 400; at += 1) await tick(20);
+    const end = { isStopped: false };
+    const stopped = pool.stop().then(() => (end.isStopped = true));
+    while (!end.isStopped) await tick(20);
     await stopped;
     await long;
   });
@@ -328,8 +329,9 @@ describe('the pool', () => {
     await tick(200);
     expect(state.code).toBe('OVERLOADED');
     await asking;
-    const stopped = pool.stop();
-    for (let at = 0; at < 400; at += 1) await tick(20);
+    const end = { isStopped: false };
+    const stopped = pool.stop().then(() => (end.isStopped = true));
+    while (!end.isStopped) await tick(20);
     await stopped;
     await long;
   });

@@ -37,14 +37,14 @@ describe('calls beside those that offend', () => {
     for (let at = 0; at < 50; at += 1) expect(outputOf(await pool.run(jobOf(GOOD)))).toEqual(GOOD_OUTPUT);
     const state = { isLong: true };
     const long = pool
-      .run(jobOf('function Decoder() { var end = Date.now() + 3000; while (Date.now() < end); return [1] }'))
+      .run(jobOf('function Decoder() { var end = Date.now() + 2000; while (Date.now() < end); return [1] }'))
       .finally(() => (state.isLong = false));
     let meanwhile = 0;
-    while (state.isLong) {
+    while (state.isLong && meanwhile < 25) {
       expect(outputOf(await pool.run(jobOf(GOOD, { productId: 'good' })))).toEqual(GOOD_OUTPUT);
       if (state.isLong) meanwhile += 1;
     }
-    expect(meanwhile).toBeGreaterThan(20);
+    expect(meanwhile).toBe(25);
     expect(outputOf(await long)).toEqual([1]);
   });
 
@@ -131,20 +131,23 @@ describe('a source that was quick, and is long all at once,', () => {
     expect(most).toBeLessThan(3_000);
   });
 
-  test.each([1, 2, 3])('nor does it when its process goes aside for those that wait (try %d)', async () => {
-    pool = startPool({ timeoutMs: 20_000 });
-    await gainTrust();
-    await sleep(1_500);
-    const state = { isLong: true };
-    const long = pool.run(lasting(2_500)).finally(() => (state.isLong = false));
-    const behind = Array.from({ length: 5 }, () => pool.run(good()));
-    // Nothing is sent behind a source that is not known yet.
-    const last = pool.run(jobOf(`${GOOD} // new`, { productId: 'new' }));
-    const waiting = pool.run(good());
-    for (const result of await Promise.all([...behind, last, waiting])) expect(outputOf(result)).toEqual(GOOD_OUTPUT);
-    expect(state.isLong).toBe(true);
-    expect(outputOf(await long)).toEqual([]);
-  });
+  test.each(process.env['INLET_TESTS'] === 'nightly' ? [1, 2, 3] : [1])(
+    'nor does it when its process goes aside for those that wait (try %d)',
+    async () => {
+      pool = startPool({ timeoutMs: 20_000 });
+      await gainTrust();
+      await sleep(1_500);
+      const state = { isLong: true };
+      const long = pool.run(lasting(2_500)).finally(() => (state.isLong = false));
+      const behind = Array.from({ length: 5 }, () => pool.run(good()));
+      // Nothing is sent behind a source that is not known yet.
+      const last = pool.run(jobOf(`${GOOD} // new`, { productId: 'new' }));
+      const waiting = pool.run(good());
+      for (const result of await Promise.all([...behind, last, waiting])) expect(outputOf(result)).toEqual(GOOD_OUTPUT);
+      expect(state.isLong).toBe(true);
+      expect(outputOf(await long)).toEqual([]);
+    },
+  );
 
   test('is no longer sent many at a time, nor is what has been sent of it run in one go', async () => {
     pool = startPool();
