@@ -13,6 +13,7 @@ import { MeaningOfFields } from './0012-meaning-of-fields.ts';
 import { StoredOfCalls } from './0013-stored-of-calls.ts';
 import { IgnoredPlaces } from './0014-ignored-places.ts';
 import { PartsOfReadings } from './0015-parts-of-readings.ts';
+import { KeysOfProducts } from './0016-keys-of-products.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -31,4 +32,5 @@ export const MIGRATIONS = [
   { name: '0013-stored-of-calls', class: StoredOfCalls },
   { name: '0014-ignored-places', class: IgnoredPlaces },
   { name: '0015-parts-of-readings', class: PartsOfReadings },
+  { name: '0016-keys-of-products', class: KeysOfProducts },
 ];

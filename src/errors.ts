@@ -59,8 +59,9 @@ export const notFound = (what: string, id: string): AppError => {
 export const badInput = (message: string, details?: Record<string, unknown>): AppError =>
   new AppError('BAD_USER_INPUT', message, details ? { details } : {});
 
-/** Error for a clash with stored data, such as a taken name (HTTP 409). */
-export const conflict = (message: string): AppError => new AppError('CONFLICT', message);
+/** Error for a clash with stored data, such as a taken name (HTTP 409); `existingId` in `details`: of what is there. */
+export const conflict = (message: string, details?: Record<string, unknown>): AppError =>
+  new AppError('CONFLICT', message, details ? { details } : {});
 
 /** Error for a database that does not answer; the reason is for the log. */
 export const noDatabase = (cause: unknown): AppError =>

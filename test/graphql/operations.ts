@@ -52,6 +52,12 @@ export const REACHES: Record<string, Reach[]> = {
     reach('product', 'READ', `query ($id: ID!) { product(id: $id) { ${PRODUCT} decoder { source } } }`),
     reach('product', 'READ', 'query ($id: ID!) { product(id: $id) { devices { edges { node { name } } } } }'),
     reach('product', 'READ', 'query ($id: ID!) { product(id: $id) { suggestedFields { identifier } } }'),
+    reach(
+      'product',
+      'READ',
+      'query ($id: ID!) { product(key: "of-tenant", workspaceId: $id) { id name key } }',
+      (target) => ({ id: target.workspaceId }),
+    ),
   ],
   'Query.planChange': [
     reach('device', 'READ', 'query ($id: ID!) { planChange(deviceId: $id, plan: "free") { plan measurements } }'),

@@ -152,6 +152,7 @@ describe.each(EITHER_DATABASE)('tenants on %s', (database) => {
       'id',
       'name',
       'deviceType',
+      'key',
       'offlineAfterSeconds',
       'ignoreZeroPlaces',
       'createdAt',

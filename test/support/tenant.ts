@@ -100,7 +100,7 @@ export async function createTenant(server: TestServer, admin?: Person): Promise<
   const member = admin ?? (await createMember(server, workspaceId, 'ADMIN', `${marker}@example.org`));
   const all = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'];
   const individual = await createToken(server, member.token, workspaceId, all, { name: marker });
-  const product = await tenantProduct(server, member.token, workspaceId, marker);
+  const product = await tenantProduct(server, member.token, workspaceId, marker, 'of-tenant');
   const other = await tenantProduct(server, member.token, workspaceId, marker);
   const data = await server.gql(
     `mutation ($device: ID!, $product: ID!, $marker: String!, $value: MeasurementValue!) {
@@ -150,6 +150,7 @@ async function tenantProduct(
   token: string,
   workspaceId: string,
   marker: string,
+  key?: string,
 ): Promise<Pick<Tenant, 'productId' | 'webhookId' | 'fieldId' | 'deviceId'>> {
   const { createProduct } = await server.gql(
     `mutation ($input: CreateProductInput!) {
@@ -158,6 +159,7 @@ async function tenantProduct(
     {
       input: {
         name: marker,
+        key,
         workspaceId,
         fields: [{ identifier: 'NOTE', type: 'STRING', name: marker }],
         decoder: `function Decoder() { return [] /* ${marker} */ }`,

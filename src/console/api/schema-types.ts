@@ -13,7 +13,7 @@ export type ConfigurationFieldInput = { default?: unknown; description?: string 
 export type ConfigurationType = 'BOOLEAN' | 'NUMBER' | 'STRING';
 
 /** `CreateProductInput` of schema.graphql. */
-export type CreateProductInput = { answer200?: boolean | null | undefined; dashboard?: unknown; decoder?: string | null | undefined; deviceType?: DeviceType | null | undefined; fields?: readonly (FieldInput)[] | null | undefined; ignoreZeroPlaces?: boolean | null | undefined; name: string; offlineAfterSeconds?: number | null | undefined; timeZone?: string | null | undefined; webhookAnswer?: WebhookAnswerInput | null | undefined; workspaceId?: string | null | undefined };
+export type CreateProductInput = { answer200?: boolean | null | undefined; dashboard?: unknown; decoder?: string | null | undefined; deviceType?: DeviceType | null | undefined; fields?: readonly (FieldInput)[] | null | undefined; ignoreZeroPlaces?: boolean | null | undefined; key?: string | null | undefined; name: string; offlineAfterSeconds?: number | null | undefined; timeZone?: string | null | undefined; webhookAnswer?: WebhookAnswerInput | null | undefined; workspaceId?: string | null | undefined };
 
 /** `CreateTokenInput` of schema.graphql. */
 export type CreateTokenInput = { deviceIds?: readonly (string)[] | null | undefined; expiresAt?: string | null | undefined; kind: TokenKind; name: string; productIds?: readonly (string)[] | null | undefined; scopes?: readonly (TokenScope)[] | null | undefined; workspaceId?: string | null | undefined };
@@ -67,7 +67,7 @@ export type UpdateDeviceInput = { location?: string | null | undefined; metadata
 export type UpdateFieldInput = { description?: string | null | undefined; meaning?: FieldMeaning | null | undefined; name?: string | null | undefined; overflowAt?: number | null | undefined; role?: FieldRole | null | undefined; type?: FieldType | null | undefined; unit?: string | null | undefined };
 
 /** `UpdateProductInput` of schema.graphql. */
-export type UpdateProductInput = { answer200?: boolean | null | undefined; dashboard?: unknown; ignoreZeroPlaces?: boolean | null | undefined; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; timeZone?: string | null | undefined; webhookAnswer?: WebhookAnswerInput | null | undefined };
+export type UpdateProductInput = { answer200?: boolean | null | undefined; dashboard?: unknown; ignoreZeroPlaces?: boolean | null | undefined; key?: string | null | undefined; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; timeZone?: string | null | undefined; webhookAnswer?: WebhookAnswerInput | null | undefined };
 
 /** `UplinkInput` of schema.graphql. */
 export type UplinkInput = { bytes: string; deviceId?: string | null | undefined; port?: number | null | undefined; recvTime?: string | null | undefined; variables?: unknown };

@@ -14,6 +14,22 @@ export async function findProduct(em: EntityManager, access: Access, id: string,
   return find(em, access, id, scope);
 }
 
+/** The same by key in a workspace (CONTRACT 11); a refusal names the key, as the id is not known. */
+export async function findProductByKey(
+  em: EntityManager,
+  access: Access,
+  { workspaceId, key }: { workspaceId: string; key: string },
+  scope: TokenScope,
+): Promise<Product> {
+  if (!access.seesWorkspace(workspaceId)) throw notFound('workspace', workspaceId);
+  const product = key.includes('\0')
+    ? null
+    : await em.findOne(ProductSchema, { workspace: workspaceId, authorKey: key, deletedAt: null });
+  if (product === null || !access.coversProduct(placeOfProduct(product))) throw notFound('product', key);
+  access.requireProduct(placeOfProduct(product), scope);
+  return product;
+}
+
 /**
  * Like `findProduct`, and locked until the transaction ends, so that the facts found in it (serial numbers, number of
  * fields) stay true. On SQLite there is one writer anyway.

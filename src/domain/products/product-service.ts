@@ -1,4 +1,5 @@
 import { type FilterQuery, raw } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../ports/database.ts';
 import { badInput } from '../../errors.ts';
 import type { Cluster } from '../ports/cluster.ts';
@@ -7,12 +8,10 @@ import { DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { changeOfDevices } from '../devices/change-of-devices.ts';
 import { deleteDeviceRows } from '../devices/device-rows.ts';
 import { FieldSchema } from '../entities/field.ts';
-import { checkNewFields, type NewField } from './new-field.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 import { checkOfflineAfter } from '../devices/offline-after.ts';
-import { ZoneOffsets } from '../times/zone-offsets.ts';
 import { type Page, pageOf } from '../sql/page.ts';
-import { checkStorable, checkText, foldCase, searchable } from '../text/text.ts';
+import { checkText, foldCase, searchable } from '../text/text.ts';
 import type { Access } from '../access/access.ts';
 import { holdRights } from '../access/hold-rights.ts';
 import { authorOf } from '../access/who-is.ts';
@@ -23,11 +22,13 @@ import { type AnswersChange, checkAnswers, writeAnswers } from './product-answer
 import { copyProduct } from './copy-product.ts';
 import { deleteInSlices } from '../sql/delete-in-slices.ts';
 import { checkDashboard, EMPTY_DASHBOARD } from './dashboard.ts';
-import { findProduct, lockProduct, placeOfProduct } from '../access/find-product.ts';
-import { type DeviceType, type Product, ProductSchema } from '../entities/product.ts';
+import { findProduct, findProductByKey, lockProduct, placeOfProduct } from '../access/find-product.ts';
+import { type Product, ProductSchema } from '../entities/product.ts';
+import { checkAuthorKey, findByAuthorKey, requireFreeAuthorKey } from '../keys/author-key.ts';
 import { newWebhookId } from './webhook-id.ts';
+import { checkNewProduct, checkTimeZone, MAX_PRODUCT_NAME, type NewProduct } from './new-product.ts';
+import { partsOfInput, requireSameProduct } from './product-parts.ts';
 
-const MAX_NAME = 200;
 const DELETED_AT_ONCE = 1000;
 /** Versions deleted per transaction, of up to 256 KiB each. */
 const VERSIONS_AT_ONCE = 40;
@@ -51,20 +52,9 @@ interface Begun {
   workspaceId: string;
 }
 
-interface NewProduct extends AnswersChange {
-  name: string;
-  workspaceId?: string | null;
-  deviceType?: DeviceType | null;
-  dashboard?: unknown;
-  fields?: NewField[] | null;
-  decoder?: string | null;
-  offlineAfterSeconds?: number | null;
-  ignoreZeroPlaces?: boolean | null;
-  timeZone?: string | null;
-}
-
 /** Left out: unchanged. null: back to the default (the name has none). */
 interface ProductChange extends AnswersChange {
+  key?: string | null;
   name?: string | null;
   dashboard?: unknown;
   offlineAfterSeconds?: number | null;
@@ -84,13 +74,6 @@ interface ProductQuery extends ProductFilter {
   limit: number;
 }
 
-/** The name as it was written; BAD_USER_INPUT when it is not an IANA zone. */
-function checkTimeZone(name: string | null | undefined): string | null {
-  if (name == null) return null;
-  ZoneOffsets.of(name, 'input.timeZone');
-  return name;
-}
-
 /** Products (CONTRACT 1). A change is seen by the next request on every node. */
 export class ProductService {
   readonly #deps: ProductServiceDeps;
@@ -101,6 +84,12 @@ export class ProductService {
 
   get(access: Access, id: string): Promise<Product> {
     return findProduct(this.#deps.database.read(), access, id, 'READ');
+  }
+
+  /** The product with the key in the workspace, which may be left out where the token sees only one. */
+  getByKey(access: Access, key: string, workspaceId?: string | null): Promise<Product> {
+    const workspace = workspaceId ?? soleWorkspace(access, 'workspaceId');
+    return findProductByKey(this.#deps.database.read(), access, { workspaceId: workspace, key }, 'READ');
   }
 
   /** The products that the token covers, of one workspace or of all it may READ. */
@@ -122,49 +111,46 @@ export class ProductService {
     const where: FilterQuery<Product>[] = [{ workspace: { $in: workspaces }, deletedAt: null }];
     if (access.limited) where.push({ id: { $in: [...(access.productIds ?? [])] } });
     if (search != null && search !== '') {
-      const text = foldCase(checkText(search, 'search', { max: MAX_NAME }));
+      const text = foldCase(checkText(search, 'search', { max: MAX_PRODUCT_NAME }));
       where.push({ [raw(containsSql(this.#deps.database.dialect, 'search_text'), [text])]: [] });
     }
     return where;
   }
 
-  /** Makes a product with its fields and the first version of its decoder, if given: all or nothing. */
+  /**
+   * Makes a product with its fields and the first version of its decoder, if given: all or nothing. With a key that a
+   * product has already: that product, unchanged, when the input describes it, else CONFLICT (`requireSameInput`).
+   */
   async create(access: Access, input: NewProduct): Promise<Product> {
     const workspaceId = input.workspaceId ?? soleWorkspace(access, 'input.workspaceId');
     access.requireWorkspace(workspaceId, 'CONFIGURE');
-    const name = checkText(input.name, 'input.name', { max: MAX_NAME });
-    const dashboard = input.dashboard == null ? EMPTY_DASHBOARD : checkDashboard(input.dashboard);
-    const offlineAfterSeconds = checkOfflineAfter(input.offlineAfterSeconds, 'input.offlineAfterSeconds');
-    const timeZone = checkTimeZone(input.timeZone);
-    const fields = checkNewFields(input.fields ?? []);
-    const answers = checkAnswers(input);
-    const source = input.decoder ?? null;
-    if (source !== null) {
-      checkStorable(source, 'input.decoder');
-      await this.#deps.checkDecoder(source, workspaceId, access.tokenId);
-    }
+    const checked = checkNewProduct(input);
+    const { fields, answers, decoder, authorKey, ...columns } = checked;
+    if (decoder !== null) await this.#deps.checkDecoder(decoder, workspaceId, access.tokenId);
     return this.#deps.database.write(async (em) => {
       const workspace = await lockWorkspace(em, workspaceId);
+      const existing = authorKey === null ? null : await findByAuthorKey(em, ProductSchema, workspaceId, authorKey);
+      if (existing !== null) {
+        await requireSameProduct(em, existing, checked);
+        return existing;
+      }
       const createdAt = this.#deps.now();
       const product = em.create(ProductSchema, {
+        ...columns,
         id: uuidV7(),
         workspace,
-        name,
-        searchText: searchable(name, MAX_NAME),
-        deviceType: input.deviceType ?? 'API',
-        dashboard,
+        authorKey,
+        createdFrom: authorKey === null ? null : partsOfInput(checked),
+        searchText: searchable(columns.name, MAX_PRODUCT_NAME),
         webhookId: newWebhookId(),
-        offlineAfterSeconds,
-        ignoreZeroPlaces: input.ignoreZeroPlaces ?? false,
-        timeZone,
         writeRate: null,
-        activeVersion: source === null ? null : 1,
+        activeVersion: decoder === null ? null : 1,
         createdAt,
       });
       for (const field of fields) em.create(FieldSchema, { product, ...field });
-      if (source !== null) {
+      if (decoder !== null) {
         const author = await authorOf(em, access.tokenId);
-        em.create(DecoderVersionSchema, { product, version: 1, source, note: null, author, createdAt });
+        em.create(DecoderVersionSchema, { product, version: 1, source: decoder, note: null, author, createdAt });
       }
       if (Object.keys(answers).length > 0) {
         await em.flush();
@@ -180,7 +166,7 @@ export class ProductService {
    */
   async clone(access: Access, id: string, name: string, onCopied?: (bytes: number) => void): Promise<Product> {
     const { database, now } = this.#deps;
-    checkText(name, 'name', { max: MAX_NAME });
+    checkText(name, 'name', { max: MAX_PRODUCT_NAME });
     const { copy, bytes } = await database.write(async (em) => {
       const source = await lockProduct(em, access, id, 'CONFIGURE');
       access.requireWorkspace(source.workspace.id, 'CONFIGURE');
@@ -195,10 +181,11 @@ export class ProductService {
     const answers = checkAnswers(change);
     const product = await this.#deps.database.write(async (em) => {
       const found = await lockProduct(em, access, id, 'CONFIGURE');
+      if (change.key !== undefined) await this.#changeKey(em, access, found, change.key);
       if (change.name === null) throw badInput('input.name: a product needs a name.');
       if (change.name !== undefined) {
-        found.name = checkText(change.name, 'input.name', { max: MAX_NAME });
-        found.searchText = searchable(change.name, MAX_NAME);
+        found.name = checkText(change.name, 'input.name', { max: MAX_PRODUCT_NAME });
+        found.searchText = searchable(change.name, MAX_PRODUCT_NAME);
       }
       if (change.dashboard !== undefined)
         found.dashboard = change.dashboard === null ? EMPTY_DASHBOARD : checkDashboard(change.dashboard);
@@ -211,6 +198,19 @@ export class ProductService {
     });
     await this.#deps.cluster.changed([{ kind: 'product', id: product.id }]);
     return product;
+  }
+
+  async #changeKey(em: EntityManager, access: Access, product: Product, given: string | null): Promise<void> {
+    const key = checkAuthorKey(given, 'input.key');
+    if (key !== null && key !== product.authorKey) {
+      // Whether a key is free tells of products that a limit hides.
+      access.requireUnlimited();
+      const workspaceId = product.workspace.id;
+      await lockWorkspace(em, workspaceId);
+      const wanted = { workspaceId, key, own: product.id, what: 'product', path: 'input.key' };
+      await requireFreeAuthorKey(em, ProductSchema, wanted);
+    }
+    product.authorKey = key;
   }
 
   /** Replaces the webhook URL; the old one is unknown from the answer on. */
@@ -235,6 +235,7 @@ export class ProductService {
     const product = await this.#deps.database.write(async (em) => {
       const found = await lockProduct(em, access, id, 'CONFIGURE');
       found.deletedAt = this.#deps.now();
+      found.authorKey = null;
       return { id: found.id, key: found.key, workspaceId: found.workspace.id };
     });
     await this.#finishDeletion(product, goesOn);

@@ -1,6 +1,7 @@
 import { Arg, Ctx, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
 import type { Product } from '../../domain/entities/product.ts';
 import type { ProductService } from '../../domain/products/product-service.ts';
+import { badInput, notFound } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { AFTER, FIRST, connectionWith, type Paging, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
@@ -40,12 +41,24 @@ export class ProductResolver {
     );
   }
 
-  @Query(() => ProductObject, { description: "One product; NOT_FOUND also for another tenant's." })
-  product(
+  @Query(() => ProductObject, { description: "One product, by id or by key; NOT_FOUND also for another tenant's." })
+  async product(
     @Ctx() { access }: GraphqlContext,
-    @Arg('id', () => ID, { description: 'The id of the product.' }) id: string,
+    @Arg('id', () => ID, { nullable: true, description: 'The id of the product; left out: give its key.' })
+    id?: string | null,
+    @Arg('key', () => String, { nullable: true, description: 'The key that its author chose; in place of the id.' })
+    key?: string | null,
+    @Arg('workspaceId', () => ID, {
+      nullable: true,
+      description: 'Where to look for the key; may be left out by a token that sees only one workspace.',
+    })
+    workspaceId?: string | null,
   ): Promise<ProductObject> {
-    return this.#products.get(access, id);
+    if ((id == null) === (key == null)) throw badInput('product: give either an id or a key.');
+    if (key != null) return this.#products.getByKey(access, key, workspaceId);
+    const product = await this.#products.get(access, id!);
+    if (workspaceId != null && product.workspace.id !== workspaceId.toLowerCase()) throw notFound('product', id!);
+    return product;
   }
 
   @Mutation(() => ProductObject, {
@@ -62,7 +75,10 @@ export class ProductResolver {
 
   @Mutation(() => ProductObject, {
     complexity: 100,
-    description: 'Creates a product with its fields and the first version of its decoder: all or nothing.',
+    description:
+      'Creates a product with its fields and the first version of its decoder: all or nothing. With a key it is safe to ' +
+      'send again: answers the product with that key when the input describes it as it was made or as it is, else ' +
+      'CONFLICT naming the parts that differ (extensions.differences), with extensions.existingId.',
   })
   createProduct(
     @Ctx() { access }: GraphqlContext,

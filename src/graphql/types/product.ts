@@ -78,6 +78,12 @@ export class CreateProductInput {
   @Field(() => String, { description: 'The name that people read, 1 to 200 characters.' })
   name!: string;
 
+  @Field(() => String, {
+    nullable: true,
+    description: 'A name for scripts, unique in the workspace: 1 to 64 characters of a-z 0-9 -; left out: none.',
+  })
+  key?: string | null;
+
   @Field(() => ID, {
     nullable: true,
     description: 'The workspace it is to belong to; may be left out by a token that sees only one.',
@@ -138,6 +144,12 @@ export class CreateProductInput {
 
 @InputType({ description: 'Changes of a product: what is left out stays.' })
 export class UpdateProductInput {
+  @Field(() => String, {
+    nullable: true,
+    description: 'A name for scripts, unique in the workspace: 1 to 64 characters of a-z 0-9 -; null: none.',
+  })
+  key?: string | null;
+
   @Field(() => String, { nullable: true, description: 'The name that people read, 1 to 200 characters.' })
   name?: string | null;
 

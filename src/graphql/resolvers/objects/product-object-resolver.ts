@@ -31,6 +31,14 @@ export class ProductObjectResolver {
     this.#baseUrl = baseUrl;
   }
 
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: 'The name that its author chose for scripts, unique in the workspace; null: none.',
+  })
+  key(@Root() { authorKey }: Product): string | null {
+    return authorKey ?? null;
+  }
+
   @FieldResolver(() => String, { description: 'Who knows it can send: needs scope CONFIGURE.' })
   webhookId(@Root() product: Product, @Ctx() { access }: GraphqlContext): string {
     access.requireProduct(placeOfProduct(product), 'CONFIGURE');
