@@ -30,6 +30,7 @@ import { DrainingListener } from './http/drain.ts';
 import { ClientConnections } from './http/client-connections.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { createHttpApp } from './http/http-app.ts';
+import { crossOrigin } from './http/cross-origin.ts';
 import { readyRoute } from './http/health-route.ts';
 import { metricsRoute, metricsServer } from './http/metrics-route.ts';
 import { watchRequests } from './http/request-watch.ts';
@@ -137,11 +138,12 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
     decoders: () => (engine.ready() ? 'ok' : 'failed'),
     ...(config.redisUrl === null ? {} : { redis: () => (cluster.connected ? 'ok' : 'degraded') }),
   });
-  const serve = createHttpApp({
+  const app = createHttpApp({
     ...transports,
     handlers: { ...transports.handlers, '/readyz': ready, '/metrics': metricsRoute(metrics.registry) },
     log,
   });
+  const serve = crossOrigin(config.allowedOrigins, app, log);
   const watched = watchRequests({ answered: (...facts) => metrics.request(...facts), log });
   listener = new DrainingListener(server, {
     serve,

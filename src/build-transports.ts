@@ -15,6 +15,7 @@ import { LiveMeasurements } from './graphql/live/live-measurements.ts';
 import { AnonymousRequests } from './http/anonymous-requests.ts';
 import { isEmptyAuthorization, secretOf } from './http/authenticate.ts';
 import { BodyMemory } from './http/body-memory.ts';
+import { refusedPage } from './http/cross-origin.ts';
 import { healthRoute } from './http/health-route.ts';
 import type { BareHandler } from './http/ingest-routes.ts';
 import { jsonBody } from './http/json-body.ts';
@@ -94,6 +95,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     secretOf,
     isEmptyAuthorization,
     sessionSecretOf: ofSession,
+    refusedPage: (request) => refusedPage(request, config.allowedOrigins, baseUrl()),
     requestIdOf: makeRequestId,
     maxMessageBytes: config.maxBodyBytes,
     watchExecution,

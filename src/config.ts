@@ -21,6 +21,11 @@ export interface Config {
    */
   readonly baseUrl: string | null;
   /**
+   * `ALLOWED_ORIGINS` (none): Origins whose pages may use `/graphql`, its WebSockets and `/v1/`, such as
+   * `https://dashboard.example.org`, separated by commas; `*`: any. They send a token, never a cookie.
+   */
+  readonly allowedOrigins: ReadonlySet<string>;
+  /**
    * `DATABASE_URL` (`sqlite:data/inlet.db`): `sqlite:PATH`, `sqlite::memory:` or
    * `postgres://user:password@host/database`.
    */
@@ -185,6 +190,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     host: text('HOST') ?? '0.0.0.0',
     port: whole('PORT', 8080, 0, 65_535),
     baseUrl: baseUrl === null ? null : withoutEndSlashes(baseUrl),
+    allowedOrigins: readOrigins(text('ALLOWED_ORIGINS') ?? '', mistakes),
     database,
     redisUrl,
     adminToken,
@@ -216,6 +222,19 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   };
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return Object.freeze(config);
+}
+
+/** Parses `https://one.example,http://localhost:3000`: origins as browsers send them. */
+function readOrigins(value: string, mistakes: string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const part of value.split(',').map((each) => each.trim())) {
+    if (part === '') continue;
+    const url = isUrl(part, ['http:', 'https:']) ? new URL(part) : null;
+    if (part === '*') found.add(part);
+    else if (url !== null && url.href === `${url.origin}/`) found.add(url.origin);
+    else mistakes.push(`ALLOWED_ORIGINS: "${shown(part)}": expected * or an origin such as https://dash.example.org.`);
+  }
+  return found;
 }
 
 const MOST_DAYS = 36_500;

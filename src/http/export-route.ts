@@ -144,7 +144,7 @@ async function send(context: Koa.Context, { contentType, bytes }: Export, log: L
     if (response.destroyed) return;
     response.writeHead(200, {
       'Content-Type': contentType,
-      Vary: 'Accept-Encoding',
+      Vary: 'Accept-Encoding, Origin',
       ...(packed ? { 'Content-Encoding': 'gzip' } : {}),
     });
     if (packed) await pipeline(source, createGzip({ level: GZIP_LEVEL, flush: constants.Z_NO_FLUSH }), response);

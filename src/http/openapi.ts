@@ -106,7 +106,13 @@ const plain = (summary: string, statuses: Record<string, string>): object => ({
 /** The REST paths of CONTRACT 3, 4, 6 and 8 as OpenAPI 3.1; GraphQL has a schema of its own. */
 export const OPENAPI = {
   openapi: '3.1.0',
-  info: { title: 'Inlet', version: '1', license: { name: 'MIT', identifier: 'MIT' } },
+  info: {
+    title: 'Inlet',
+    version: '1',
+    description:
+      'Pages of the origins in ALLOWED_ORIGINS may use every path of this document with a token (CORS, without credentials).',
+    license: { name: 'MIT', identifier: 'MIT' },
+  },
   security: [{ token: [] }],
   paths: {
     '/v1/devices/{device}/record/': {

@@ -51,6 +51,7 @@ beforeAll(async () => {
     },
     secretOf: (text) => text ?? null,
     sessionSecretOf: () => null,
+    refusedPage: () => null,
     requestIdOf: () => 'request',
     maxMessageBytes: 1_000_000,
     bodies: { hold: () => {}, release: () => {} },

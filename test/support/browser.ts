@@ -88,6 +88,16 @@ export async function openConsole(
   return page;
 }
 
+/** A window on a page of another server, whose mistakes are none of the console's. */
+export async function openElsewhere(url: string): Promise<Page> {
+  const context = await browser!.newContext();
+  context.setDefaultTimeout(120_000);
+  const page = await context.newPage();
+  open.set(page, { page, url, signedIn: false, phone: false, expects: undefined });
+  await page.goto(url);
+  return page;
+}
+
 async function openWindow(options: Pick<Window, 'url' | 'signedIn' | 'phone'>): Promise<Window> {
   const { url, phone } = options;
   const context = await browser!.newContext({

@@ -42,6 +42,7 @@ export interface GraphqlSocketsDeps {
   cluster: Cluster;
   secretOf: (authorization: string | undefined) => string | null;
   sessionSecretOf: (request: IncomingMessage) => string | null;
+  refusedPage: (request: IncomingMessage) => string | null;
   requestIdOf: (request: IncomingMessage) => string;
   maxMessageBytes: number;
   bodies: BodyMemory;
@@ -59,9 +60,7 @@ const MAX_ID = 1000;
 const MAX_FRAGMENTS = 272;
 /** Maximum pieces of one frame that the kernel hands over: each takes a hundred bytes beside its own. */
 const MAX_PIECES = 4096;
-const INIT_WITHIN_MS = 5000;
-const DRAIN_MS = 5000;
-const CLOSE_MS = 2000;
+const [INIT_WITHIN_MS, DRAIN_MS, CLOSE_MS] = [5000, 5000, 2000];
 const RESTARTS = [SERVICE_RESTART, 'the server restarts, connect again'] as const;
 
 interface Extra {
@@ -170,7 +169,7 @@ export class GraphqlSockets {
             return party === null || bytes < LONG_MESSAGE ? () => {} : operations.held.hold(party, null, bytes);
           };
           const reading = { turns: this.#reading, shares: operations.shares, caller: () => session.access, hold };
-          new SocketMessages({ socket, ...reading, receive: ofText(receive), onRead, onFailed }).read();
+          new SocketMessages({ socket, ...reading, receive, onRead, onFailed }).read();
         },
       },
       { session, request, address: this.#deps.anonymous.addressOf(request) },
@@ -195,8 +194,11 @@ export class GraphqlSockets {
 
   async #connect(context: Context<Record<string, unknown>, Extra>): Promise<boolean> {
     const { session, request } = context.extra;
-    const { anonymous, authenticator } = this.#deps;
+    const { anonymous, authenticator, refusedPage } = this.#deps;
     const failed = (error: unknown): never => anonymous.failed(request, error);
+    // A page reads the reason of a close, but no answer to an upgrade.
+    const refusal = refusedPage(request);
+    if (refusal !== null) return closed(session.socket, refusal);
     const secret = this.#secret(context.connectionParams, request);
     for (;;) {
       const before = this.#rights.revision;
@@ -204,8 +206,7 @@ export class GraphqlSockets {
       if (before !== this.#rights.revision) continue;
       if (access === null) {
         const reason = secret === null ? 'send connectionParams.token' : 'the token is unknown, expired or revoked';
-        session.socket.close(FORBIDDEN, reason);
-        return false;
+        return closed(session.socket, reason);
       }
       anonymous.wasKnown(request);
       session.grant(access);
@@ -338,12 +339,12 @@ function failing(error: unknown): AsyncIterable<never> {
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
+function closed(socket: WebSocket, reason: string): false {
+  socket.close(FORBIDDEN, reason.replaceAll(/[^\x20-\x7e]/g, '?'));
+  return false;
+}
+
 function refuseUpgrade(socket: Duplex, status: string): void {
   socket.once('finish', () => socket.destroy());
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
-}
-
-/** Takes a parsed message where graphql-ws's types ask for text: it takes those as well. */
-function ofText(receive: (text: string) => Promise<void>): (message: unknown) => Promise<void> {
-  return receive as (message: unknown) => Promise<void>;
 }

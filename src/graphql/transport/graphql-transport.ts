@@ -37,6 +37,8 @@ interface GraphqlDoorDeps {
   isEmptyAuthorization: (authorization: string) => boolean;
   /** `http/session-cookie`: the secret of the console's session, for requests of its own pages. */
   sessionSecretOf: (request: IncomingMessage) => string | null;
+  /** `http/cross-origin`: the reason to refuse a WebSocket of a page; null: it is let in. */
+  refusedPage: (request: IncomingMessage) => string | null;
   /** `http/request-watch`: the id of a request. */
   requestIdOf: (request: IncomingMessage) => string;
   /** Maximum bytes per WebSocket message, as for bodies. */

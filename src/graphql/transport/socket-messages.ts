@@ -29,8 +29,8 @@ interface SocketMessagesDeps {
   caller: () => Caller | null;
   /** Counts a message that waits for an operation of its id, until the result is called; throws OVERLOADED. */
   hold: (message: unknown) => () => void;
-  /** Resolves when the message is answered, an operation when it is over. */
-  receive: (message: unknown) => Promise<void>;
+  /** Resolves when the message is answered, an operation when it is over. Takes a parsed one as well as its text. */
+  receive: (message: any) => Promise<void>;
   /** Told that a message was read, or will never be. */
   onRead: () => void;
   onFailed: (error: unknown) => void;
