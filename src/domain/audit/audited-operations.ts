@@ -56,7 +56,7 @@ export const TOLD: ReadonlySet<string> = new Set(
     'id ids productId deviceId workspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
     'dryRun status force ignore version name email operator role kind scopes expiresAt identifier type meaning ' +
     'overflowAt unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
-    'confirm answer200 ignoreZeroPlaces timeZone key'
+    'confirm answer200 ignoreZeroPlaces timeZone key onExisting'
   ).split(' '),
 );
 

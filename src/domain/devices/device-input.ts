@@ -4,6 +4,8 @@ import { checkOptionalText, checkText, foldCase } from '../text/text.ts';
 
 const MAX_TAGS = 50;
 const MAX_METADATA_BYTES = 65_536;
+/** Maximum bytes of a device's configuration, as JSON. */
+const MAX_CONFIGURATION_BYTES = 65_536;
 
 /** The input for a new device; `serialNumber` left out: generated. */
 export interface NewDevice {
@@ -41,6 +43,11 @@ export function checkTags(tags: readonly string[], path: string): string[] {
 /** Any JSON of up to 64 KiB, null when left out; else BAD_USER_INPUT naming `path`. */
 export function checkMetadata(metadata: unknown, path: string): unknown {
   return metadata == null ? null : checkJsonDocument(metadata, path, MAX_METADATA_BYTES);
+}
+
+/** Key of a configuration field → checked value, as JSON of up to 64 KiB; else BAD_USER_INPUT naming `path`. */
+export function checkConfiguration(configuration: Record<string, unknown>, path: string): Record<string, unknown> {
+  return checkJsonDocument(configuration, path, MAX_CONFIGURATION_BYTES) as Record<string, unknown>;
 }
 
 /** Free text of up to 500 characters, null when empty or left out; else BAD_USER_INPUT naming `path`. */

@@ -2,10 +2,11 @@ import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../ports/database.ts';
 import type { Device } from '../entities/device.ts';
 import type { Product } from '../entities/product.ts';
-import { yieldToEventLoop, TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
+import { TagListType } from '../entities/tag-list.ts';
+import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import { rowsOf } from '../sql/json-rows.ts';
 
-/** Rows per slice, for a few milliseconds of the event loop. */
+/** Rows per statement, for a few milliseconds of the event loop. */
 const SLICE = 500;
 /** Devices deleted per statement, of up to 140 KB each (metadata, configuration, tags). */
 const DELETED_AT_ONCE = 100;
@@ -13,63 +14,102 @@ const DELETED_AT_ONCE = 100;
 /** The columns in which new devices differ. */
 export type DeviceRow = Pick<
   Device,
-  'id' | 'name' | 'serialNumber' | 'serialFolded' | 'searchText' | 'tags' | 'metadata' | 'location'
->;
+  'id' | 'name' | 'serialNumber' | 'serialFolded' | 'searchText' | 'plan' | 'tags'
+> & { location: string | null; metadata: unknown; configuration: Record<string, unknown> | null };
 
 /** The columns that new devices share. */
-export interface SharedColumns {
+interface SharedColumns {
   product: Product;
-  workspace: Product['workspace'];
-  plan: string;
   createdAt: number;
 }
 
-/**
- * New devices as JSON texts that the database expands to many rows at once, a slice at a time: thousands of entities
- * would hold the write turn and block the event loop.
- */
-export async function deviceSlices(rows: readonly DeviceRow[]): Promise<string[]> {
-  const slices: string[] = [];
-  for (let at = 0; at < rows.length; at += SLICE) {
-    const columns = rows
-      .slice(at, at + SLICE)
-      .map((row) => [
-        row.id,
-        row.name,
-        row.serialNumber,
-        row.serialFolded,
-        row.searchText,
-        row.tags.length === 0 ? '' : `\n${row.tags.join('\n')}\n`,
-        row.location,
-        row.metadata === null ? null : JSON.stringify(row.metadata),
-      ]);
-    slices.push(JSON.stringify(columns));
-    await yieldToEventLoop();
-  }
-  return slices;
+/** New columns of a device; `metadata` and `configuration` left out: as they are. */
+export interface ChangedRow extends Pick<DeviceRow, 'name' | 'searchText' | 'plan' | 'tags' | 'location'> {
+  key: number;
+  metadata?: unknown;
+  configuration?: Record<string, unknown> | null | undefined;
 }
 
-/** Inserts the slices within the transaction of `em`; returns id → key. */
-export async function insertDeviceSlices(
+const TAGS = new TagListType();
+
+/** A new device as the JSON text of a list of its columns, for `insertDevices`. */
+export function rowText(row: DeviceRow): string {
+  return JSON.stringify([
+    row.id,
+    row.name,
+    row.serialNumber,
+    row.serialFolded,
+    row.searchText,
+    TAGS.convertToDatabaseValue(row.tags),
+    row.location,
+    jsonOf(row.metadata),
+    row.plan,
+    jsonOf(row.configuration),
+  ]);
+}
+
+/**
+ * Inserts devices, given by `rowText`, within the transaction of `em`; returns id → key. The database expands JSON texts
+ * to many rows at once, a slice at a time: thousands of entities would hold the write turn and block the event loop.
+ */
+export async function insertDevices(
   em: EntityManager,
   dialect: Dialect,
-  slices: readonly string[],
-  { product, workspace, plan, createdAt }: SharedColumns,
+  texts: readonly string[],
+  { product, createdAt }: SharedColumns,
 ): Promise<Map<string, number>> {
-  const metadata = dialect === 'sqlite' ? 'value->>7' : '(value->>7)::jsonb';
   const statement =
-    'insert into device (workspace_id, product_key, plan, created_at, id, name, serial_number, serial_folded, ' +
-    'search_text, tags, location, metadata) select ?, ?, ?, ?, value->>0, value->>1, value->>2, value->>3, ' +
-    `value->>4, value->>5, value->>6, ${metadata} from ${rowsOf(dialect)} returning id, key`;
+    'insert into device (workspace_id, product_key, created_at, id, name, serial_number, serial_folded, search_text, ' +
+    'tags, location, metadata, plan, configuration) select ?, ?, ?, value->>0, value->>1, value->>2, value->>3, ' +
+    `value->>4, value->>5, value->>6, ${json(dialect, 7)}, value->>8, ${json(dialect, 9)} ` +
+    `from ${rowsOf(dialect)} returning id, key`;
   const keys = new Map<string, number>();
-  const turns = new TransactionSlices();
-  for (const slice of slices) {
-    const shared = [workspace.id, product.key, plan, createdAt];
-    const added = await em.execute<{ id: string; key: number }[]>(statement, [...shared, slice]);
+  await inSlices(texts, async (slice) => {
+    const values = [product.workspace.id, product.key, createdAt, `[${slice.join(',')}]`];
+    const added = await em.execute<{ id: string; key: number }[]>(statement, values);
     for (const { id, key } of added) keys.set(id, key);
+  });
+  return keys;
+}
+
+/** Changes devices within the transaction of `em`, which holds them. */
+export async function updateDevices(em: EntityManager, dialect: Dialect, rows: readonly ChangedRow[]): Promise<void> {
+  const long = (column: string, at: number): string =>
+    `${column} = case when value->>${at} = '' then device.${column} else ${json(dialect, at)} end`;
+  const statement =
+    'update device set name = value->>1, search_text = value->>2, plan = value->>3, tags = value->>4, ' +
+    `location = value->>5, ${long('metadata', 6)}, ${long('configuration', 7)} ` +
+    `from ${rowsOf(dialect)} where device."key" = ${dialect === 'sqlite' ? 'value->>0' : '(value->>0)::int'}`;
+  await inSlices(rows, async (slice) => {
+    const columns = slice.map(({ key, name, searchText, plan, tags, location, metadata, configuration }) => [
+      key,
+      name,
+      searchText,
+      plan,
+      TAGS.convertToDatabaseValue(tags),
+      location,
+      metadata === undefined ? '' : jsonOf(metadata),
+      configuration === undefined ? '' : jsonOf(configuration),
+    ]);
+    await em.execute(statement, [JSON.stringify(columns)], 'run');
+  });
+}
+
+/** A column that is JSON text, or null, in the list of `rowsOf`. */
+function json(dialect: Dialect, at: number): string {
+  return dialect === 'sqlite' ? `value->>${at}` : `nullif(value->>${at}, '')::jsonb`;
+}
+
+function jsonOf(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+async function inSlices<Row>(rows: readonly Row[], work: (slice: readonly Row[]) => Promise<void>): Promise<void> {
+  const turns = new TransactionSlices();
+  for (let at = 0; at < rows.length; at += SLICE) {
+    await work(rows.slice(at, at + SLICE));
     await turns.next();
   }
-  return keys;
 }
 
 /**

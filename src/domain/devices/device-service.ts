@@ -10,7 +10,6 @@ import { DEFAULT_PLAN, type Plan, type Plans, requireAllowance } from '../plans/
 import { lockProduct, placeOfProduct } from '../access/find-product.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import type { Access } from '../access/access.ts';
-import { uuidV7 } from '../text/uuid.ts';
 import { lockWorkspace } from '../accounts/lock-workspace.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 import {
@@ -25,18 +24,14 @@ import {
 import { findDevice, findDeviceKeys, placeOfDevice } from '../access/find-device.ts';
 import { checkOfflineAfter } from './offline-after.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
-import {
-  deleteDeviceRows,
-  type DeviceRow,
-  deviceSlices,
-  insertDeviceSlices,
-  type SharedColumns,
-} from './device-rows.ts';
+import { deleteDeviceRows } from './device-rows.ts';
+import { type OnExisting, type PreparedWish, prepareWish, wishOf } from './device-wish.ts';
+import { deviceAsSettled, settleDevices, storeSettled } from './settle-devices.ts';
+import { PlanRoom } from '../plans/plan-room.ts';
 import { changeOfDevice, changeOfDevices } from './change-of-devices.ts';
-import { newSerialNumber } from './serial.ts';
 import { absorbDevice } from './absorb-device.ts';
 import { serialMistake } from './serial-mistake.ts';
-import { requireFreeSerials } from './taken-serials.ts';
+import { distinctIdentities, requireFreeSerials } from './taken-serials.ts';
 
 /** Time after which handing over values continues behind the answer. */
 const LONGEST_HAND_OVER_MS = 15_000;
@@ -62,6 +57,12 @@ interface DeviceChange {
   offlineAfterSeconds?: number | null;
 }
 
+interface Creating {
+  also?: (em: EntityManager) => Promise<unknown>;
+  areSent?: boolean;
+  onExisting?: OnExisting;
+}
+
 /** True when the caller knows the loss of a change; `piece` schedules its counting. */
 interface Confirming {
   isConfirmed: boolean;
@@ -85,49 +86,59 @@ export class DeviceService {
   }
 
   /**
-   * Makes devices, all or none, in the order given; without a plan on `free`. CONFLICT names the serial number that is
-   * taken, PLAN_LIMIT the plan to choose. `also`: locks, checks and writes in the same transaction, before the devices,
-   * which lock their workspace too. `areSent`: serial numbers as a network sends them, in any form.
+   * Makes devices, all or none, in the order given; without a plan on `free`. A device of the product that has the
+   * serial number already is CONFLICT (FAIL), taken as it is (KEEP), or changed to what is given (UPDATE). CONFLICT
+   * names the serial number that is taken elsewhere, PLAN_LIMIT the plan to choose. `also`: locks, checks and writes in
+   * the same transaction, before the devices, which lock their workspace too. `areSent`: serial numbers as a network
+   * sends them, in any form.
    */
   async create(
     access: Access,
     productId: string,
     devices: NewDevice[],
     planSlug?: string | null,
-    { also, areSent = false }: { also?: (em: EntityManager) => Promise<unknown>; areSent?: boolean } = {},
+    { also, areSent = false, onExisting = 'FAIL' }: Creating = {},
   ): Promise<Device[]> {
     if (devices.length === 0 || devices.length > MAX_AT_ONCE)
       throw badInput(`devices: from 1 to ${MAX_AT_ONCE} at once, not ${devices.length}.`);
-    const plan = this.#deps.plans.bySlug(planSlug ?? DEFAULT_PLAN, 'plan');
-    const checked: DeviceRow[] = [];
+    const { database, plans, now } = this.#deps;
+    const plan = plans.bySlug(planSlug ?? DEFAULT_PLAN, 'plan').slug;
+    const wishes: PreparedWish[] = [];
     for (const [index, device] of devices.entries()) {
-      checked.push(checkNewDevice(device, index));
+      const wish = wishOf(device, planSlug == null ? undefined : plan, `devices[${index}]`);
+      wishes.push(prepareWish(wish, plan));
       if (index % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await yieldToEventLoop();
     }
-    const slices = await deviceSlices(checked);
-    const { dialect } = this.#deps.database;
-    let shared!: SharedColumns;
-    let keys!: Map<string, number>;
+    const pathOf = (index: number): string => `devices[${index}].serialNumber`;
+    distinctIdentities(
+      wishes.map(({ wish }) => wish.serialNumber),
+      pathOf,
+    );
+    const { dialect } = database;
     // Keep this transaction short: on SQLite it delays recording.
-    await this.#deps.database.write(async (em) => {
-      const locked = await lockProduct(em, access, productId, 'CONFIGURE');
-      const pathOf = (index: number): string => `devices[${index}].serialNumber`;
-      const serials = checked.map(({ serialNumber }) => serialNumber);
-      if (!areSent) serials.forEach((serial, index) => requireNoMistake(serial, locked, pathOf(index)));
-      await requireFreeSerials(em, dialect, locked, { serials, pathOf, asker: access });
-      await requireRoom(em, access, locked.workspace.id, plan, checked.length);
+    const done = await database.write(async (em) => {
+      const product = await lockProduct(em, access, productId, 'CONFIGURE');
+      const wanted = new Map<string, number>();
+      const room = { take: async (slug: string) => void wanted.set(slug, (wanted.get(slug) ?? 0) + 1) };
+      const how = { em, dialect, product, onExisting, pathOf, asker: access, room, atRisk: this.#atRisk, areSent };
+      const settled = await settleDevices(wishes, how);
+      const refused = settled.find((one) => one.kind === 'refused');
+      if (refused !== undefined) throw refused.error;
+      const planRoom = new PlanRoom({ em, access, plans, workspaceId: product.workspace.id, lock: true });
+      for (const [slug, more] of wanted) await planRoom.take(slug, more);
       await also?.(em);
-      const createdAt = this.#deps.now();
-      shared = { product: locked, workspace: locked.workspace, plan: plan.slug, createdAt };
-      keys = await insertDeviceSlices(em, dialect, slices, shared);
-      return checked;
+      const createdAt = now();
+      const keys = await storeSettled({ em, dialect, product, createdAt }, settled);
+      return settled.map((one) => deviceAsSettled(one, { product, createdAt, keys }));
     });
-    const unset = { configuration: null, offlineAfterSeconds: null, writeRate: null };
-    // Return plain rows like those that are read, without the weight of entities.
-    const created = checked.map((row) => ({ ...row, ...shared, ...unset, key: keys.get(row.id)! }) as Device);
-    const ids = created.map((device) => device.id);
-    await this.#deps.cluster.changed([changeOfDevices(placeOfDevice(created[0]!), ids)]);
-    return created;
+    const place = { productId: done[0]!.product.id, workspaceId: done[0]!.workspace.id };
+    await this.#deps.cluster.changed([
+      changeOfDevices(
+        place,
+        done.map(({ id }) => id),
+      ),
+    ]);
+    return done;
   }
 
   /** Loss of a device's history by a change of its plan. */
@@ -255,21 +266,4 @@ async function requireRoom(
   await lockWorkspace(em, workspaceId);
   const used = await em.count(DeviceSchema, { workspace: workspaceId, plan: plan.slug });
   requireAllowance(plan, used + more, !access.limited);
-}
-
-function checkNewDevice(device: NewDevice, index: number): DeviceRow {
-  const path = `devices[${index}]`;
-  const name = checkDeviceName(device.name, `${path}.name`);
-  const serialNumber =
-    device.serialNumber == null ? newSerialNumber() : checkSerialNumber(device.serialNumber, `${path}.serialNumber`);
-  return {
-    id: uuidV7(),
-    name,
-    serialNumber,
-    serialFolded: deviceIdentity(serialNumber),
-    searchText: deviceSearchText(name, serialNumber),
-    tags: checkTags(device.tags ?? [], `${path}.tags`),
-    metadata: checkMetadata(device.metadata, `${path}.metadata`),
-    location: checkLocation(device.location, `${path}.location`),
-  };
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import { conflict } from '../../errors.ts';
+import { type AppError, conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import type { Dialect } from '../ports/database.ts';
 import { deviceIdentity, isNetworkIdentity } from '../text/device-identity.ts';
@@ -11,6 +11,15 @@ import { lockWorkspace } from '../accounts/lock-workspace.ts';
 /** Serial numbers per statement. */
 const AT_ONCE = 1_000;
 
+/** A device that has a serial number already. */
+interface Holder {
+  id: string;
+  name: string;
+  serialNumber: string;
+  productId: string;
+  product: string;
+}
+
 interface Wanted {
   serials: readonly string[];
   /** Path of each number in the caller's input. */
@@ -21,27 +30,30 @@ interface Wanted {
   own?: number;
 }
 
-interface Taken {
-  key: number;
-  id: string;
-  name: string;
-  serialNumber: string;
-  productId: string;
-  product: string;
-}
-
 /**
- * CONFLICT naming the first serial number that comes twice in the list, or the device and product that have it already:
- * an EUI or core id in the whole workspace, in products of every type, any other in the product (CONTRACT 6). Lock the
- * product first; with an EUI or core id among them this locks the workspace, too, until the transaction ends.
+ * CONFLICT naming the first serial number that comes twice in the list, or the device and product that have it already.
+ * Lock the product first (see `takenSerials`).
  */
 export async function requireFreeSerials(
   em: EntityManager,
   dialect: Dialect,
   product: Product,
-  wanted: Wanted,
+  { serials, pathOf, asker, own }: Wanted,
 ): Promise<void> {
-  const { serials, pathOf } = wanted;
+  const indexes = distinctIdentities(serials, pathOf);
+  const taken = await takenSerials(em, dialect, product, [...indexes.keys()], own);
+  for (const [identity, index] of indexes) {
+    const key = taken.get(identity);
+    if (key === undefined) continue;
+    throw serialTaken(await holderOf(em, key), product, { serial: serials[index]!, path: pathOf(index), asker });
+  }
+}
+
+/** Identity → index; CONFLICT naming the first serial number that comes twice. */
+export function distinctIdentities(
+  serials: readonly string[],
+  pathOf: (index: number) => string,
+): ReadonlyMap<string, number> {
   const indexes = new Map<string, number>();
   serials.forEach((serial, index) => {
     const identity = deviceIdentity(serial);
@@ -49,9 +61,25 @@ export async function requireFreeSerials(
     if (first !== undefined) throw conflict(`${pathOf(index)}: "${serial}" is also that of ${pathOf(first)}.`);
     indexes.set(identity, index);
   });
-  const identities = [...indexes.keys()];
+  return indexes;
+}
+
+/**
+ * Identity → key of the device that has it already: an EUI or core id in the whole workspace, in products of every
+ * type, any other in the product (CONTRACT 6). With an EUI or core id among them this locks the workspace until the
+ * transaction ends, unless `lock` is false: lock the product first.
+ */
+export async function takenSerials(
+  em: EntityManager,
+  dialect: Dialect,
+  product: Product,
+  identities: readonly string[],
+  own = -1,
+  lock = true,
+): Promise<ReadonlyMap<string, number>> {
+  const taken = new Map<string, number>();
   const ofNetworks = identities.filter(isNetworkIdentity);
-  if (ofNetworks.length > 0) await lockWorkspace(em, product.workspace.id);
+  if (ofNetworks.length > 0 && lock) await lockWorkspace(em, product.workspace.id);
   // Each column has an index.
   const inProduct = { where: 'd.product_key = ? and d.serial_number', place: product.key };
   const inWorkspace = { where: 'd.workspace_id = ? and d.serial_folded', place: product.workspace.id };
@@ -60,40 +88,43 @@ export async function requireFreeSerials(
     { ...inProduct, among: others },
     { ...inWorkspace, among: ofNetworks },
   ]) {
-    // Look up one by one: with a join PostgreSQL reads all devices of a product that it has not analyzed yet.
+    // Look up one by one: with a join PostgreSQL reads all devices of a product that it has not analyzed yet. Those of
+    // the product first: several devices may share an identity since before that was refused.
     const look =
       `select d."key" from device d join product p on p."key" = d.product_key and p.deleted_at is null ` +
-      `where ${where} = value->>0 and d."key" <> ? limit 1`;
-    const looked = `select (${look}) as taken from ${rowsOf(dialect)}`;
-    const statement = `select taken from (${looked}) as looked where taken is not null limit 1`;
+      `where ${where} = value->>0 and d."key" <> ? order by d.product_key <> ?, d."key" limit 1`;
+    const looked = `select value->>0 as identity, (${look}) as taken from ${rowsOf(dialect)}`;
+    const statement = `select identity, taken from (${looked}) as looked where taken is not null`;
     const turns = new TransactionSlices();
     for (let start = 0; start < among.length; start += AT_ONCE) {
       const asked = JSON.stringify(among.slice(start, start + AT_ONCE).map((identity) => [identity]));
-      const [first] = await em.execute<{ taken: number }[]>(statement, [place, wanted.own ?? -1, asked]);
-      if (first !== undefined) throw await isTaken(em, product, wanted, indexes, first.taken);
+      const values = [place, own, product.key, asked];
+      const rows = await em.execute<{ identity: string; taken: number }[]>(statement, values);
+      for (const { identity, taken: key } of rows) taken.set(identity, key);
       await turns.next();
     }
   }
+  return taken;
 }
 
-async function isTaken(
-  em: EntityManager,
+/** CONFLICT for a serial number that `holder` has; the holder is named to those who may see it. */
+export function serialTaken(
+  { id, name, serialNumber, productId, product }: Holder,
   { workspace }: Product,
-  { serials, pathOf, asker }: Wanted,
-  indexes: ReadonlyMap<string, number>,
-  key: number,
-): Promise<Error> {
-  const [taken] = await em.execute<Taken[]>(
+  { serial, path, asker }: { serial: string; path: string; asker: Access | null },
+): AppError {
+  const isSeen = asker === null || asker.coversDevice({ id, productId, workspaceId: workspace.id });
+  if (!isSeen) return conflict(`${path}: another device of the workspace already has the serial number "${serial}".`);
+  const spelled = serial === serialNumber ? '' : `, written "${serialNumber}"`;
+  const whose = `the device "${name}" of the product "${product}"`;
+  return conflict(`${path}: ${whose} already has the serial number "${serial}"${spelled}.`, { existingId: id });
+}
+
+async function holderOf(em: EntityManager, key: number): Promise<Holder> {
+  const [holder] = await em.execute<Holder[]>(
     'select d.id, d.name, d.serial_number as "serialNumber", p.id as "productId", p.name as product ' +
       'from device d join product p on p."key" = d.product_key where d."key" = ?',
     [key],
   );
-  const { id, name, serialNumber, productId, product } = taken!;
-  const index = indexes.get(deviceIdentity(serialNumber)) ?? 0;
-  const isSeen = asker === null || asker.coversDevice({ id, productId, workspaceId: workspace.id });
-  const whose = isSeen ? `the device "${name}" of the product "${product}"` : 'another device of the workspace';
-  const spelled = serials[index] === serialNumber ? '' : `, written "${isSeen ? serialNumber : serials[index]}"`;
-  return conflict(
-    `${pathOf(index)}: ${whose} already has the serial number "${serials[index]}"${isSeen ? spelled : ''}.`,
-  );
+  return holder!;
 }

@@ -43,7 +43,7 @@ export class HistoryAtRisk {
     const { database, store, plans, now } = this.#deps;
     const keeps = plans.keeps(plan.slug);
     let measurements = 0;
-    if (keeps !== null && this.#keepsLess(device.plan, plan.slug)) {
+    if (keeps !== null && this.keepsLess(device.plan, plan.slug)) {
       const sql = 'select "key" from field where product_key = ? order by "key"';
       const rows = await database.read().execute<{ key: number }[]>(sql, [device.product.key]);
       const fieldKeys = rows.map(({ key }) => key);
@@ -56,12 +56,13 @@ export class HistoryAtRisk {
   /** Starts or ends the grace period, in the transaction of the change. */
   async changesPlan(em: EntityManager, deviceKey: number, from: string, to: string): Promise<void> {
     await em.execute('delete from retention_grace where device_key = ?', [deviceKey], 'run');
-    if (!this.#keepsLess(from, to)) return;
+    if (!this.keepsLess(from, to)) return;
     const values = [deviceKey, this.#deps.now() + GRACE_MS];
     await em.execute('insert into retention_grace (device_key, until) values (?, ?)', values, 'run');
   }
 
-  #keepsLess(from: string, to: string): boolean {
+  /** Whether the plan `to` keeps history for a shorter time. */
+  keepsLess(from: string, to: string): boolean {
     const daysOf = (keeps: Keeps | null): number => keeps?.days ?? Infinity;
     const { plans } = this.#deps;
     return daysOf(plans.keeps(to)) < daysOf(plans.keeps(from));

@@ -3,7 +3,6 @@ import type { Database } from '../ports/database.ts';
 import { badInput, conflict } from '../../errors.ts';
 import type { Cluster } from '../ports/cluster.ts';
 import type { Access } from '../access/access.ts';
-import { checkJsonDocument } from '../text/json-document.ts';
 import { readLongJson } from '../sql/long-json.ts';
 import { findDevice } from '../access/find-device.ts';
 import { changeOfDevice } from '../devices/change-of-devices.ts';
@@ -15,14 +14,13 @@ import {
 } from '../entities/configuration-field.ts';
 import type { Device } from '../entities/device.ts';
 import { FIELD_IDENTIFIER } from '../entities/field.ts';
-import { checkOptionalText, checkStorable } from '../text/text.ts';
+import { checkOptionalText } from '../text/text.ts';
+import { checkConfiguration } from '../devices/device-input.ts';
+import { checkConfigurationValue } from './configuration-value.ts';
 import { configurationFieldKeyOf } from './field-id.ts';
 import { FIELD_TEXTS } from './new-field.ts';
 
 const MAX_FIELDS = 200;
-const MAX_TEXT = 4096;
-/** Maximum bytes of a device's configuration, as JSON. */
-const MAX_BYTES = 65_536;
 
 interface ConfigurationServiceDeps {
   database: Database;
@@ -62,7 +60,7 @@ export class ConfigurationService {
       type,
       name: checkOptionalText(input.name, 'input.name', FIELD_TEXTS.name),
       description: checkOptionalText(input.description, 'input.description', FIELD_TEXTS.description),
-      default: checkValue(type, input.default, 'input.default'),
+      default: checkConfigurationValue(type, input.default, 'input.default'),
     };
     const field = await this.#deps.database.write(async (em) => {
       const product = await lockProduct(em, access, productId, 'CONFIGURE');
@@ -86,7 +84,8 @@ export class ConfigurationService {
       });
       for (const key of ['name', 'description'] as const)
         if (change[key] !== undefined) found[key] = checkOptionalText(change[key], `input.${key}`, FIELD_TEXTS[key]);
-      if (change.default !== undefined) found.default = checkValue(found.type, change.default, 'input.default');
+      if (change.default !== undefined)
+        found.default = checkConfigurationValue(found.type, change.default, 'input.default');
       return found;
     });
     await this.#changed(field);
@@ -123,14 +122,14 @@ export class ConfigurationService {
         const field = fields.find((one) => one.identifier === identifier);
         if (field === undefined)
           throw badInput(`values: the product has no configuration field "${identifier.slice(0, 70)}".`);
-        const checked = checkValue(field.type, value, `values.${identifier}`);
+        const checked = checkConfigurationValue(field.type, value, `values.${identifier}`);
         if (checked === null) own.delete(String(field.key));
         else own.set(String(field.key), checked);
       }
       // Drop values of removed fields.
       const kept = fields.map(({ key }) => String(key)).filter((key) => own.has(key));
       const configuration = Object.fromEntries(kept.map((key) => [key, own.get(key)]));
-      found.configuration = checkJsonDocument(configuration, 'values', MAX_BYTES) as Record<string, unknown>;
+      found.configuration = checkConfiguration(configuration, 'values');
       return found;
     });
     await this.#deps.cluster.changed([changeOfDevice(device)]);
@@ -140,15 +139,4 @@ export class ConfigurationService {
   #changed(field: { product: { id: string } }): Promise<void> {
     return this.#deps.cluster.changed([{ kind: 'product', id: field.product.id }]);
   }
-}
-
-function checkValue(type: ConfigurationType, value: unknown, path: string): unknown {
-  if (value === null || value === undefined) return null;
-  if (type === 'NUMBER' && typeof value === 'number' && Number.isFinite(value)) return value;
-  if (type === 'BOOLEAN' && typeof value === 'boolean') return value;
-  if (type !== 'STRING' || typeof value !== 'string')
-    throw badInput(`${path}: expected a ${type.toLowerCase()} or null.`);
-  if (value.length > MAX_TEXT) throw badInput(`${path}: at most ${MAX_TEXT} characters.`);
-  checkStorable(value, path);
-  return value;
 }

@@ -2,6 +2,7 @@ import { Arg, Ctx, Float, ID, Int, Mutation, Query, Resolver } from 'type-graphq
 import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceOrder, DevicePosition } from '../../domain/devices/device-order.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
+import type { OnExisting } from '../../domain/devices/device-wish.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
@@ -11,7 +12,7 @@ import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../paging/pa
 import type { Connection } from '../types/connection.ts';
 import { DateTime } from '../types/date-time.ts';
 import { DeviceConnection, DeviceInput, DeviceObject, UpdateDeviceInput } from '../types/device.ts';
-import { DeviceOrderEnum } from '../types/enums.ts';
+import { DeviceOrderEnum, OnExistingEnum } from '../types/enums.ts';
 
 /** Price of making or deleting one. */
 const DEVICE_PRICE = 0.5;
@@ -118,7 +119,8 @@ export class DeviceResolver {
   @Mutation(() => [DeviceObject], {
     complexity: ({ args, childComplexity }) => priceOfEach(args['devices'], DEVICE_PRICE + childComplexity),
     description:
-      'Creates many devices at once; all or none. Without a serial number one is made; plan: free by default.',
+      'Creates many devices at once; all or none. Without a serial number one is made; plan: free by default. Answers ' +
+      'every device in the order of the input, also those that were there (onExisting).',
   })
   createDevices(
     @Ctx() { access }: GraphqlContext,
@@ -129,8 +131,13 @@ export class DeviceResolver {
       description: 'The slug of the plan that is to cover them (see plans); PLAN_LIMIT when they are too many for it.',
     })
     plan?: string | null,
+    @Arg('onExisting', () => OnExistingEnum, {
+      nullable: true,
+      description: 'What happens to a device of the product that has the serial number already; left out: FAIL.',
+    })
+    onExisting?: OnExisting | null,
   ): Promise<DeviceObject[]> {
-    return this.#devices.create(access, productId, devices, plan);
+    return this.#devices.create(access, productId, devices, plan, { onExisting: onExisting ?? 'FAIL' });
   }
 
   @Mutation(() => DeviceObject, {

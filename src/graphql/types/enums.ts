@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { registerEnumType } from 'type-graphql';
 import { WRITE_RATE_SOURCES } from '../../domain/devices/write-rate-service.ts';
+import { ON_EXISTING } from '../../domain/devices/device-wish.ts';
 import { DEVICE_ORDERS } from '../../domain/devices/device-order.ts';
 import { CONFIGURATION_TYPES } from '../../domain/entities/configuration-field.ts';
 import { FIELD_MEANINGS, FIELD_ROLES, FIELD_TYPES } from '../../domain/entities/field.ts';
@@ -49,6 +50,11 @@ export const DeviceOrderEnum = enumOf('DeviceOrder', DEVICE_ORDERS, 'By what a l
   CREATED: 'By the time of creation, oldest first.',
   NAME: 'By name, without regard to case.',
   LAST_HEARD: 'By when they were last heard of; those never heard of come first.',
+});
+export const OnExistingEnum = enumOf('OnExisting', ON_EXISTING, 'What happens to a device that is there already.', {
+  FAIL: 'CONFLICT.',
+  KEEP: 'It stays as it is.',
+  UPDATE: 'It is changed to what is given; what is left out, and how its serial number is written, stays.',
 });
 export const TokenScopeEnum = enumOf('TokenScope', TOKEN_SCOPES, 'One right in a workspace; none includes another.', {
   READ: 'See products, devices, measurements and calls.',
