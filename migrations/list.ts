@@ -14,6 +14,7 @@ import { StoredOfCalls } from './0013-stored-of-calls.ts';
 import { IgnoredPlaces } from './0014-ignored-places.ts';
 import { PartsOfReadings } from './0015-parts-of-readings.ts';
 import { KeysOfProducts } from './0016-keys-of-products.ts';
+import { FieldsOfTokens } from './0017-fields-of-tokens.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -33,4 +34,5 @@ export const MIGRATIONS = [
   { name: '0014-ignored-places', class: IgnoredPlaces },
   { name: '0015-parts-of-readings', class: PartsOfReadings },
   { name: '0016-keys-of-products', class: KeysOfProducts },
+  { name: '0017-fields-of-tokens', class: FieldsOfTokens },
 ];

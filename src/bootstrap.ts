@@ -121,6 +121,7 @@ function createToken(em: EntityManager, user: User, name: string, secret: string
     scopes: [],
     productIds: null,
     deviceIds: null,
+    fields: null,
     hash: hashSecret(secret),
     createdAt,
     lastUsedAt: null,

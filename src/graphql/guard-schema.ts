@@ -2,6 +2,7 @@ import { defaultFieldResolver, type GraphQLField, type GraphQLSchema, isObjectTy
 import type { DevicePlace, ProductPlace } from '../domain/access/access.ts';
 import { placeOfDevice } from '../domain/access/find-device.ts';
 import { placeOfProduct } from '../domain/access/find-product.ts';
+import { OPEN_TO_FIELD_LIMITS } from '../domain/access/field-limits.ts';
 import { type FieldRight, rightOfField, rightOfOperation } from '../domain/access/rights.ts';
 import type { Device } from '../domain/entities/device.ts';
 import type { Product } from '../domain/entities/product.ts';
@@ -24,25 +25,32 @@ export function guardSchema(schema: GraphQLSchema): void {
 function guardOperation(name: string, field: GraphQLField<unknown, GraphqlContext>): void {
   const right = rightOfOperation(name) ?? missing(name, 'ask for it');
   if (right.needs === 'everybody') return;
+  const isOpen = OPEN_TO_FIELD_LIMITS.has(name);
+  const guard = ({ access }: GraphqlContext): void => {
+    access.requireOperation(right);
+    if (!isOpen) access.requireAllFields();
+  };
   const { resolve = defaultFieldResolver, subscribe } = field;
   field.resolve = (parent, args, context, info) => {
-    context.access.requireOperation(right);
+    guard(context);
     return resolve(parent, args, context, info) as unknown;
   };
   if (subscribe !== undefined)
     field.subscribe = (parent, args, context, info) => {
-      context.access.requireOperation(right);
+      guard(context);
       return subscribe(parent, args, context, info) as unknown;
     };
 }
 
 function guardField(type: string, field: GraphQLField<unknown, GraphqlContext>): void {
   const right = rightOfField(type, field.name) ?? missing(`${type}.${field.name}`, 'read it');
-  if (right.anyOf === 'any') return;
+  const isOpen = OPEN_TO_FIELD_LIMITS.has(`${type}.${field.name}`);
+  if (right.anyOf === 'any' && isOpen) return;
   const { resolve = defaultFieldResolver } = field;
   const placeOf = placeReader(type, right);
   field.resolve = (parent, args, context, info) => {
     context.access.requireField(right, placeOf(parent));
+    if (!isOpen) context.access.requireAllFields();
     return resolve(parent, args, context, info) as unknown;
   };
 }

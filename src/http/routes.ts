@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import type Koa from 'koa';
 import type { Access } from '../domain/access/access.ts';
+import { PATHS_OPEN_TO_FIELD_LIMITS } from '../domain/access/field-limits.ts';
 import { PATHS, type PathRight } from '../domain/access/rights.ts';
 import { authenticate, type AuthDeps } from './authenticate.ts';
 import { requireMethod } from './require-method.ts';
@@ -38,6 +39,7 @@ export function createRouter(handlers: Handlers, { doorkeepers, pageDoorkeepers 
       if (row.needs === 'everybody') return (handle as Handler)(context);
       const access = await authenticate(context.req, row.cookie ? pageDoorkeepers : doorkeepers);
       access.requireOperation(row);
+      if (!PATHS_OPEN_TO_FIELD_LIMITS.has(path)) access.requireAllFields();
       return handle(context, access);
     });
   }

@@ -57,7 +57,7 @@ describe.each(DATABASES)('a log of many calls, %s', (name) => {
     const { calls, access } = domain;
     const scopes = new Map([[workspaceId, new Set<TokenScope>(['READ'])]]);
     const kept = { kind: 'INDIVIDUAL' as const, operator: false, signedIn: false };
-    const unlimited = { userId: null, productIds: null, deviceIds: null, expiresAt: null };
+    const unlimited = { userId: null, productIds: null, deviceIds: null, fields: null, expiresAt: null };
     const other = new Access({ tokenId: 'other', scopes, ...kept, ...unlimited });
     const counting = vi.spyOn(domain.store, 'countCalls');
     const many = Array.from({ length: 20 }, (_, at) => calls.count(access, productId, { from: at }));

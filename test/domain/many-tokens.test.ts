@@ -102,7 +102,7 @@ describe.each(DATABASES)('many tokens, on %s', (name) => {
     expect(listed!.productIds).toBeUndefined();
     expect(listed!.deviceIds).toBeUndefined();
     const limits = await readTokenLimits(database, [token.id, uuidV7()]);
-    expect([...limits]).toEqual([[token.id, { productIds: [id], deviceIds: null }]]);
+    expect([...limits]).toEqual([[token.id, { productIds: [id], deviceIds: null, fields: null }]]);
   });
 
   test('a user has at most 500 and may still sign in; the newest 500 are shown, with scopes found at once', async () => {

@@ -10,6 +10,7 @@ const accessOf = (userId: string | null, workspaceIds: string[], operator = fals
     scopes: new Map(workspaceIds.map((id) => [id, scopesOfRole('ADMIN')])),
     productIds: null,
     deviceIds: null,
+    fields: null,
     expiresAt: null,
     signedIn: false,
   });

@@ -11,6 +11,7 @@ import {
 import { parseSync } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Access, scopesOfRole } from '../../src/domain/access/access.ts';
+import { OPEN_TO_FIELD_LIMITS } from '../../src/domain/access/field-limits.ts';
 import {
   FIELDS,
   OPERATIONS,
@@ -122,6 +123,12 @@ describe('the table', () => {
     expect(named.toSorted()).toEqual(inSchema(false));
   });
 
+  test('of field limits names what the schema has alone', () => {
+    const known = new Set([...inSchema(true), ...inSchema(false)]);
+    expect(OPEN_TO_FIELD_LIMITS.size).toBeGreaterThan(100);
+    expect([...OPEN_TO_FIELD_LIMITS].filter((name) => !known.has(name))).toEqual([]);
+  });
+
   test('a schema with a field or an operation that has no row is refused', () => {
     const guarded = (text: string) => () => guardSchema(buildSchema(text));
     expect(guarded('type Query { viewer: User } type User { id: ID email: String }')).not.toThrow();
@@ -201,7 +208,7 @@ describe('every field of every type', () => {
   /** Whether the field's guard lets a token with that scope alone pass; what its resolver does then is not asked. */
   async function passes(type: string, field: string, scope: TokenScope): Promise<boolean> {
     const scopes = new Map([[workspaceId, new Set([scope])]]);
-    const more = { productIds: null, deviceIds: null, expiresAt: null, signedIn: false };
+    const more = { productIds: null, deviceIds: null, fields: null, expiresAt: null, signedIn: false };
     const access = new Access({ tokenId: id, kind: 'INDIVIDUAL', userId: null, operator: false, scopes, ...more });
     const { resolve } = (schema.getType(type) as GraphQLObjectType).getFields()[field]!;
     const parent = type === 'Product' ? product : { ...product, product };

@@ -16,7 +16,7 @@ export type ConfigurationType = 'BOOLEAN' | 'NUMBER' | 'STRING';
 export type CreateProductInput = { answer200?: boolean | null | undefined; dashboard?: unknown; decoder?: string | null | undefined; deviceType?: DeviceType | null | undefined; fields?: readonly (FieldInput)[] | null | undefined; ignoreZeroPlaces?: boolean | null | undefined; key?: string | null | undefined; name: string; offlineAfterSeconds?: number | null | undefined; timeZone?: string | null | undefined; webhookAnswer?: WebhookAnswerInput | null | undefined; workspaceId?: string | null | undefined };
 
 /** `CreateTokenInput` of schema.graphql. */
-export type CreateTokenInput = { deviceIds?: readonly (string)[] | null | undefined; expiresAt?: string | null | undefined; kind: TokenKind; name: string; productIds?: readonly (string)[] | null | undefined; scopes?: readonly (TokenScope)[] | null | undefined; workspaceId?: string | null | undefined };
+export type CreateTokenInput = { deviceIds?: readonly (string)[] | null | undefined; expiresAt?: string | null | undefined; fields?: readonly (string)[] | null | undefined; kind: TokenKind; name: string; productIds?: readonly (string)[] | null | undefined; scopes?: readonly (TokenScope)[] | null | undefined; workspaceId?: string | null | undefined };
 
 /** `CreateUserInput` of schema.graphql. */
 export type CreateUserInput = { email: string; name?: string | null | undefined; operator?: boolean | null | undefined; password?: string | null | undefined };

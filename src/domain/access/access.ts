@@ -20,6 +20,8 @@ export interface AccessInit {
   scopes: Map<string, ReadonlySet<TokenScope>>;
   productIds: string[] | null;
   deviceIds: string[] | null;
+  /** Identifiers. */
+  fields: string[] | null;
   expiresAt: number | null;
   /** True for a token made by signing in. */
   signedIn: boolean;
@@ -59,6 +61,11 @@ export class Access {
   /** Limits to products and devices, which cover the union of the two; null: no such limit. */
   readonly productIds: ReadonlySet<string> | null;
   readonly deviceIds: ReadonlySet<string> | null;
+  /**
+   * Limit to the fields with these identifiers, in every product that the token covers; null: all. Such a token reads
+   * and records their values, and is refused what could show others (`field-limits.ts`).
+   */
+  readonly fields: ReadonlySet<string> | null;
   /** True for a token made by signing in with a password. */
   readonly signedIn: boolean;
   readonly #scopes: Map<string, ReadonlySet<TokenScope>>;
@@ -72,12 +79,13 @@ export class Access {
     this.signedIn = init.signedIn;
     this.productIds = init.productIds && new Set(init.productIds);
     this.deviceIds = init.deviceIds && new Set(init.deviceIds);
+    this.fields = init.fields && new Set(init.fields);
     this.#scopes = init.scopes;
     const [workspaceId, ...others] = init.scopes.keys();
     this.tenant = others.length === 0 && workspaceId !== undefined ? workspaceId : (init.userId ?? init.tokenId);
   }
 
-  /** True when limited to some products or devices: no right over the workspace itself. */
+  /** True when limited to some products or devices. */
   get limited(): boolean {
     return this.productIds !== null || this.deviceIds !== null;
   }
@@ -89,6 +97,7 @@ export class Access {
   changedSince(now: Access | null): 'token' | 'user' | null {
     if (now === null || this.expiresAt !== now.expiresAt) return 'token';
     if (!isSame(this.productIds, now.productIds) || !isSame(this.deviceIds, now.deviceIds)) return 'token';
+    if (!isSame(this.fields, now.fields)) return 'token';
     if (this.operator !== now.operator || this.#scopes.size !== now.#scopes.size) return 'user';
     for (const [id, scopes] of this.#scopes) if (!isSame(scopes, now.#scopes.get(id) ?? null)) return 'user';
     return null;
@@ -177,9 +186,32 @@ export class Access {
     note({ id: workspaceId, workspaceId }, scope, (present) => present.requireWorkspace(workspaceId, scope));
   }
 
+  /** Required for the workspace itself. */
   requireUnlimited(): void {
     if (this.limited)
       throw forbidden('This token is limited to some products or devices; use one that covers the whole workspace.');
+    this.requireAllFields();
+  }
+
+  /** Required for what may show values or identifiers of any field. */
+  requireAllFields(): void {
+    if (this.fields !== null) throw forbidden('This token is limited to some fields; use one that covers all of them.');
+  }
+
+  /** Required to go on with what began under the rights `before`: FORBIDDEN if fewer fields are covered by now. */
+  requireFieldsOf(before: Access): void {
+    if (this.fields === null) return;
+    if (before.fields === null || [...before.fields].some((identifier) => !this.coversField(identifier)))
+      throw forbidden('This token is limited to other fields by now.');
+  }
+
+  coversField(identifier: string): boolean {
+    return this.fields === null || this.fields.has(identifier);
+  }
+
+  /** Those of the fields that the token covers. */
+  coveredFields<Field extends { identifier: string }>(fields: Field[]): Field[] {
+    return this.fields === null ? fields : fields.filter(({ identifier }) => this.coversField(identifier));
   }
 
   /** Checks a scope for the product as a whole, which a token limited to devices does not have. */

@@ -30,6 +30,7 @@ interface TokenRow {
   scopes: unknown;
   productIds: unknown;
   deviceIds: unknown;
+  fields: unknown;
   expiresAt: number | string | null;
   signedIn: number | boolean;
   operator: number | boolean | null;
@@ -41,8 +42,8 @@ interface MemberRow {
 }
 
 const TOKEN = `t.id, t.kind, t.user_id as "userId", t.workspace_id as "workspaceId", t.scopes,
-    t.product_ids as "productIds", t.device_ids as "deviceIds", t.expires_at as "expiresAt", t.signed_in as "signedIn",
-    u.operator`;
+    t.product_ids as "productIds", t.device_ids as "deviceIds", t.fields, t.expires_at as "expiresAt",
+    t.signed_in as "signedIn", u.operator`;
 const MEMBER = 'm.workspace_id as "memberOf", m.role';
 const FROM = 'from token t left join user_account u on u.id = t.user_id';
 
@@ -96,6 +97,7 @@ function presentAccess(token: TokenRow, members: readonly MemberRow[], now: numb
     ),
     productIds: json(token.productIds) as string[] | null,
     deviceIds: json(token.deviceIds) as string[] | null,
+    fields: json(token.fields) as string[] | null,
     expiresAt,
     signedIn: Boolean(token.signedIn),
   });

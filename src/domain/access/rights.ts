@@ -190,7 +190,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   WriteRate: { 'perSecond source': SETUP },
   CreatedToken: { 'secret token': ANY },
   Token: {
-    'id kind name scopes createdAt expiresAt lastUsedAt': ANY,
+    'id kind name scopes fields createdAt expiresAt lastUsedAt': ANY,
     'products devices': VALUES,
   },
   Workspace: {

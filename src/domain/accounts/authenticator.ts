@@ -36,8 +36,9 @@ interface Known {
   lastUsedAt: number;
 }
 
-function bytesOf({ productIds, deviceIds, workspaces }: Access): number {
-  return TOKEN_BYTES + ((productIds?.size ?? 0) + (deviceIds?.size ?? 0) + workspaces) * ID_BYTES;
+function bytesOf({ productIds, deviceIds, fields, workspaces }: Access): number {
+  const ids = (productIds?.size ?? 0) + (deviceIds?.size ?? 0) + (fields?.size ?? 0);
+  return TOKEN_BYTES + (ids + workspaces) * ID_BYTES;
 }
 
 /**
@@ -115,12 +116,13 @@ export class Authenticator {
 
   /**
    * Returns a function for long work that gives the token's present rights each time, and rejects with UNAUTHENTICATED
-   * once it is revoked or has expired.
+   * once it is revoked or has expired, with FORBIDDEN once it covers fewer fields.
    */
   follow(access: Access): () => Promise<Access> {
     return async () => {
       const current = await this.present(access);
       if (current === null) throw unauthenticated();
+      current.requireFieldsOf(access);
       return current;
     };
   }

@@ -1,9 +1,10 @@
 import { badInput } from '../../errors.ts';
+import { FIELD_IDENTIFIER } from '../entities/field.ts';
 import type { TokenKind, TokenScope } from '../entities/token.ts';
 
 const MAX_LIMITS = 1000;
 
-/** The input for a new token; times in milliseconds. `kind` PERSONAL: the four in the middle are left out. */
+/** The input for a new token; times in milliseconds. `kind` PERSONAL: the five in the middle are left out. */
 export interface NewToken {
   name: string;
   kind: TokenKind;
@@ -11,17 +12,18 @@ export interface NewToken {
   scopes?: TokenScope[] | null;
   productIds?: string[] | null;
   deviceIds?: string[] | null;
+  fields?: string[] | null;
   expiresAt?: number | null;
 }
 
 /** Left out: unchanged. null: no limit, no end. */
-export type TokenChange = Partial<Pick<NewToken, 'productIds' | 'deviceIds' | 'expiresAt'>> & {
+export type TokenChange = Partial<Pick<NewToken, 'productIds' | 'deviceIds' | 'fields' | 'expiresAt'>> & {
   name?: string | null;
 };
 
 /** BAD_USER_INPUT when the input of a PERSONAL token has properties that only INDIVIDUAL ones have. */
 export function checkPersonal(input: Partial<Omit<NewToken, 'name' | 'kind'>>): void {
-  for (const key of ['workspaceId', 'scopes', 'productIds', 'deviceIds'] as const)
+  for (const key of ['workspaceId', 'scopes', 'productIds', 'deviceIds', 'fields'] as const)
     if (input[key] != null)
       throw badInput(`input.${key}: leave it out; a PERSONAL token may do what its user may, everywhere.`);
 }
@@ -31,6 +33,7 @@ export function checkIndividual(input: NewToken): {
   scopes: TokenScope[];
   productIds: string[] | null;
   deviceIds: string[] | null;
+  fields: string[] | null;
 } {
   const scopes = input.scopes ?? [];
   if (scopes.length === 0) throw badInput('input.scopes: name at least one of READ, RECORD, CONFIGURE, ADMIN.');
@@ -39,6 +42,7 @@ export function checkIndividual(input: NewToken): {
     scopes,
     productIds: checkLimit(input.productIds, 'input.productIds'),
     deviceIds: checkLimit(input.deviceIds, 'input.deviceIds'),
+    fields: checkFieldLimit(input.fields, scopes),
   };
 }
 
@@ -47,9 +51,40 @@ export function checkIndividual(input: NewToken): {
  * mean "no limit" or "nothing".
  */
 export function checkLimit(ids: string[] | null | undefined, path: string): string[] | null {
-  if (ids == null) return null;
-  if (ids.length === 0) throw badInput(`${path}: leave it out for no limit, or name at least one.`);
-  const unique = [...new Set(ids.map((id) => id.toLowerCase()))];
+  return distinct(
+    ids?.map((id) => id.toLowerCase()),
+    path,
+  );
+}
+
+/**
+ * The identifiers without duplicates, null: no limit; else BAD_USER_INPUT. A field need not exist yet. Whoever may
+ * CONFIGURE or ADMIN sees decoders, calls and other tokens, so that a limit to fields would be none.
+ */
+export function checkFieldLimit(
+  identifiers: string[] | null | undefined,
+  scopes: readonly TokenScope[],
+): string[] | null {
+  const path = 'input.fields';
+  for (const [at, identifier] of (identifiers ?? []).entries())
+    if (!FIELD_IDENTIFIER.test(identifier))
+      throw badInput(
+        `${path}[${at}]: ${JSON.stringify(identifier.slice(0, 100))} is no field identifier (1 to 64 of A-Z a-z 0-9 _ -).`,
+      );
+  const fields = distinct(identifiers, path);
+  const wide = scopes.filter((scope) => scope === 'CONFIGURE' || scope === 'ADMIN');
+  if (fields !== null && wide.length > 0)
+    throw badInput(
+      `${path}: a token with scope ${wide.join(' or ')} reaches every field, through decoders, calls or other tokens; ` +
+        'a token limited to fields has READ or RECORD alone.',
+    );
+  return fields;
+}
+
+function distinct(items: readonly string[] | null | undefined, path: string): string[] | null {
+  if (items == null) return null;
+  if (items.length === 0) throw badInput(`${path}: leave it out for no limit, or name at least one.`);
+  const unique = [...new Set(items)];
   if (unique.length > MAX_LIMITS) throw badInput(`${path}: at most ${MAX_LIMITS}.`);
   return unique;
 }

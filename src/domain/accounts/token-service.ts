@@ -13,7 +13,14 @@ import { soleWorkspace } from '../access/sole-workspace.ts';
 import type { Access } from '../access/access.ts';
 import { holdRights } from '../access/hold-rights.ts';
 import { hashSecret } from './authenticator.ts';
-import { checkIndividual, checkLimit, checkPersonal, type NewToken, type TokenChange } from './new-token.ts';
+import {
+  checkFieldLimit,
+  checkIndividual,
+  checkLimit,
+  checkPersonal,
+  type NewToken,
+  type TokenChange,
+} from './new-token.ts';
 import { type Token, type TokenScope, TokenSchema } from '../entities/token.ts';
 import { UserSchema } from '../entities/user.ts';
 
@@ -110,6 +117,7 @@ export class TokenService {
     const expiresAt = this.#checkEnd(change.expiresAt);
     const productIds = checkLimit(change.productIds, 'input.productIds');
     const deviceIds = checkLimit(change.deviceIds, 'input.deviceIds');
+    const fields = checkFieldLimit(change.fields, known.scopes);
     const workspaceId = known.workspace?.id;
     if (workspaceId == null) checkPersonal(change);
     else {
@@ -126,6 +134,7 @@ export class TokenService {
       if (change.expiresAt !== undefined) found.expiresAt = expiresAt;
       if (change.productIds !== undefined) found.productIds = productIds;
       if (change.deviceIds !== undefined) found.deviceIds = deviceIds;
+      if (change.fields !== undefined) found.fields = fields;
       // Changed limits may be wider, so the caller grants whatever the token may do from now on.
       if (Object.values(rights).some((given) => given !== undefined)) present.requireOutlasts(found.expiresAt ?? null);
       return found;
@@ -166,7 +175,7 @@ export class TokenService {
     const tokens: Token[] = [];
     for (;;) {
       const limit = Math.min(READ_AT_ONCE, most - tokens.length);
-      const options = { orderBy: { id: order }, limit, exclude: ['productIds', 'deviceIds'] } as const;
+      const options = { orderBy: { id: order }, limit, exclude: ['productIds', 'deviceIds', 'fields'] } as const;
       const rows = await this.#deps.database.read().find(TokenSchema, behind(tokens.at(-1)?.id), options);
       tokens.push(...(rows as unknown as Token[]));
       if (rows.length < limit || tokens.length === most) return tokens;
@@ -203,7 +212,7 @@ export class TokenService {
   async #createIndividual(access: Access, input: NewToken, expiresAt: number | null): Promise<CreatedToken> {
     const workspaceId = input.workspaceId ?? soleWorkspace(access, 'input.workspaceId');
     access.requireWorkspace(workspaceId, 'ADMIN');
-    const { scopes, productIds, deviceIds } = checkIndividual(input);
+    const { scopes, productIds, deviceIds, fields } = checkIndividual(input);
     const allow = (present: Access): void => {
       for (const scope of ['ADMIN', ...scopes] as const) present.requireWorkspace(workspaceId, scope);
       present.requireOutlasts(expiresAt);
@@ -211,7 +220,7 @@ export class TokenService {
     allow(access);
     await this.#requireAll('product', workspaceId, productIds);
     await this.#requireAll('device', workspaceId, deviceIds);
-    const limits = { productIds, deviceIds, expiresAt };
+    const limits = { productIds, deviceIds, fields, expiresAt };
     return this.#store(
       { name: input.name, kind: 'INDIVIDUAL', workspace: workspaceId, scopes, ...limits },
       async (em) => {
@@ -256,6 +265,7 @@ export class TokenService {
       workspace: null,
       productIds: null,
       deviceIds: null,
+      fields: null,
       signedIn: false,
       ...token,
     });
@@ -286,6 +296,7 @@ interface TokenData {
   scopes: TokenScope[];
   productIds?: string[] | null;
   deviceIds?: string[] | null;
+  fields?: string[] | null;
   expiresAt: number | null;
   signedIn?: boolean;
 }

@@ -16,7 +16,7 @@ export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
 /**
  * A secret's record (CONTRACT 1); only the SHA-256 of the secret is kept. PERSONAL has `user`, INDIVIDUAL has
- * `workspace` and `scopes`; `productIds`/`deviceIds` null: not limited that way.
+ * `workspace` and `scopes`; `productIds`, `deviceIds` and `fields` (identifiers) null: not limited that way.
  */
 export const TokenSchema = defineEntity({
   name: 'Token',
@@ -30,6 +30,7 @@ export const TokenSchema = defineEntity({
     scopes: p.json().$type<TokenScope[]>(),
     productIds: p.json().$type<string[]>().nullable(),
     deviceIds: p.json().$type<string[]>().nullable(),
+    fields: p.json().$type<string[]>().nullable(),
     hash: p.string().length(64).unique(),
     createdAt: p.bigint('number'),
     lastUsedAt: p.bigint('number').nullable(),

@@ -1,5 +1,6 @@
 import { badInput } from '../../errors.ts';
 import type { DeviceInfo, FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { notCovered } from '../ingest-cache/seen-fields.ts';
 
 /** The fields of each device's product, by identifier; BAD_USER_INPUT for an identifier that none of them has. */
 export function fieldsOfEach(
@@ -10,7 +11,7 @@ export function fieldsOfEach(
     return devices.map(({ product }) => chosenFields(product, identifiers));
   const chosen = [...new Set(identifiers)];
   const unknown = chosen.find((identifier) => !devices.some(({ product }) => product.fields.has(identifier)));
-  if (unknown !== undefined) throw noField('None of the products', unknown);
+  if (unknown !== undefined) throw noField(devices[0]!.product, 'None of the products has a', unknown);
   return devices.map(({ product }) => chosen.flatMap((identifier) => product.fields.get(identifier) ?? []));
 }
 
@@ -37,12 +38,12 @@ export function chosenFields(product: ProductInfo, identifiers: readonly string[
   if (identifiers == null) return [...product.fields.values()];
   return [...new Set(identifiers)].map((identifier) => {
     const field = product.fields.get(identifier);
-    if (field === undefined) throw noField('The product', identifier);
+    if (field === undefined) throw noField(product, 'The product has no', identifier);
     return field;
   });
 }
 
-function noField(who: string, identifier: string): Error {
-  const [has, name] = [who === 'The product' ? 'has no' : 'has a', identifier.slice(0, 64)];
-  return badInput(`${who} ${has} field "${name}" (identifiers are case-sensitive).`);
+function noField({ whole }: ProductInfo, there: string, identifier: string): Error {
+  if (whole !== undefined) return badInput(notCovered(identifier));
+  return badInput(`${there} field "${identifier.slice(0, 64)}" (identifiers are case-sensitive).`);
 }

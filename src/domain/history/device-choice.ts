@@ -4,6 +4,7 @@ import type { DeviceList } from '../devices/device-list.ts';
 import type { Asker } from '../devices/device-scan.ts';
 import type { Device } from '../entities/device.ts';
 import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
+import { seenDevice } from '../ingest-cache/seen-fields.ts';
 
 /** Maximum devices per history. */
 export const MAX_DEVICES = 200;
@@ -15,7 +16,7 @@ interface Chosen {
   tags?: readonly string[] | null | undefined;
 }
 
-/** A device as the transports show it, and as histories read it. */
+/** A device as the transports show it, and as histories read it: with the fields that the token sees. */
 interface ChosenDevice {
   device: Device;
   info: DeviceInfo;
@@ -43,7 +44,7 @@ export class DeviceChoice {
     const devices = await this.#page(access, { productId, tags }, asker);
     const infos = await Promise.all(devices.map(({ id }) => this.#ingestCache.device(id)));
     // Leave out devices that were deleted in between.
-    return devices.flatMap((device, i) => (infos[i] ? [{ device, info: infos[i] }] : []));
+    return devices.flatMap((device, i) => (infos[i] ? [{ device, info: seenDevice(access, infos[i]) }] : []));
   }
 
   async #byId(access: Access, deviceIds: readonly string[], asker?: Asker): Promise<ChosenDevice[]> {
@@ -59,7 +60,7 @@ export class DeviceChoice {
     return ids.map((id, i) => {
       const device = devices.get(id);
       if (device === undefined) throw notFound('device', id);
-      return { device, info: infos[i]! };
+      return { device, info: seenDevice(access, infos[i]!) };
     });
   }
 

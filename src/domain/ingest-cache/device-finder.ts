@@ -2,10 +2,11 @@ import { AppError, forbidden, notFound } from '../../errors.ts';
 import type { IngestCache, DeviceInfo } from './ingest-cache.ts';
 import type { Access } from '../access/access.ts';
 import type { TokenScope } from '../entities/token.ts';
+import { seenDevice } from './seen-fields.ts';
 
 /**
  * Finds the device that a request names (device id or serial number), among those its token may record for (CONTRACT
- * 3).
+ * 3), with the fields that the token covers.
  */
 export class DeviceFinder {
   readonly #ingestCache: IngestCache;
@@ -22,7 +23,9 @@ export class DeviceFinder {
   /** The device by id, from memory, when the token may record for it; null: ask `forRecording`. */
   cached(access: Access, id: string): DeviceInfo | null {
     const device = this.#ingestCache.cachedDevice(id);
-    return device !== null && access.coversDevice(device) && access.may(device.workspaceId, 'RECORD') ? device : null;
+    return device !== null && access.coversDevice(device) && access.may(device.workspaceId, 'RECORD')
+      ? seenDevice(access, device)
+      : null;
   }
 
   /**
@@ -51,7 +54,7 @@ export class DeviceFinder {
         `${visible.length} devices have the serial number "${name.slice(0, 100)}"; use the device id instead.`,
       );
     access.requireDevice(device, scope);
-    return device;
+    return seenDevice(access, device);
   }
 
   /** The devices with a network's identifier that the token covers; none: no device has it. FORBIDDEN as above. */

@@ -46,6 +46,8 @@ export interface ProductInfo {
   answers: ProductAnswers;
   /** Nearest write rate above the device: the product's, else the workspace's, else null (the server's default). */
   writeRate: number | null;
+  /** The product with all fields, where a token limited to some sees it (`seenProduct`); left out: these are all. */
+  whole?: ProductInfo;
 }
 
 /** A snapshot of a device and its product; a change of either makes a new one. */
@@ -120,10 +122,7 @@ export class IngestCache {
     return this.#revisions.now;
   }
 
-  /**
-   * True when the product, its workspace or any of its devices has changed since that revision, whatever others
-   * changed.
-   */
+  /** True when the product, its workspace or any of its devices has changed since that revision. */
   hasChanged(product: Pick<ProductInfo, 'id' | 'workspaceId'>, since: number): boolean {
     return this.#revisions.hasChanged([product.id, product.workspaceId, devicesOf(product.id)], since);
   }

@@ -2,8 +2,9 @@ import { notFound } from '../../errors.ts';
 import type { IngestCache, ProductInfo } from './ingest-cache.ts';
 import type { Access } from '../access/access.ts';
 import type { TokenScope } from '../entities/token.ts';
+import { seenProduct } from './seen-fields.ts';
 
-/** The product as ingest sees it, when the token has the scope for it; NOT_FOUND or FORBIDDEN else. */
+/** The product with the fields that the token sees, when it has the scope for it; NOT_FOUND or FORBIDDEN else. */
 export async function visibleProduct(
   ingestCache: IngestCache,
   access: Access,
@@ -13,5 +14,5 @@ export async function visibleProduct(
   const product = id.includes('\0') ? null : await ingestCache.product(id.toLowerCase());
   if (product === null) throw notFound('product', id);
   access.requireProduct(product, scope);
-  return product;
+  return seenProduct(access, product);
 }

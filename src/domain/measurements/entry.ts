@@ -4,6 +4,7 @@ import { brokenPlace, describe, kindOf, shown } from '../text/describe-value.ts'
 import { readTime, type TimeBounds } from '../times/entry-time.ts';
 import { acceptedValue, EXPECTED_VALUE } from './field-value.ts';
 import type { FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { notCovered } from '../ingest-cache/seen-fields.ts';
 import type { StoredValue } from '../ports/store.ts';
 
 /** Why an entry was not stored (CONTRACT 3). */
@@ -94,7 +95,8 @@ function valueMessage(type: FieldType, raw: unknown): string {
 }
 
 /** Names a remedy that works: no field can be added under what is no identifier. */
-function unknownField({ fields }: ProductInfo, identifier: string): string {
+function unknownField({ fields, whole }: ProductInfo, identifier: string): string {
+  if (whole !== undefined) return notCovered(identifier);
   if (FIELD_IDENTIFIER.test(identifier))
     return `The product has no field "${identifier}" (identifiers are case-sensitive); add it to the product first.`;
   // What nobody sees as its code.

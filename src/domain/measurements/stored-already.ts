@@ -79,7 +79,9 @@ export class StoredAlready {
   }
 
   async #newestOf({ key, product, workspaceId }: DeviceInfo): Promise<number> {
-    const query = { deviceKey: key, fieldKeys: [...product.fieldsByKey.keys()], tenant: workspaceId };
+    // Kept for every token that records, so of all fields.
+    const { fieldsByKey } = product.whole ?? product;
+    const query = { deviceKey: key, fieldKeys: [...fieldsByKey.keys()], tenant: workspaceId };
     let newest = -Infinity;
     for (const { timestamp } of await this.#store.latest([query])) newest = Math.max(newest, timestamp);
     newest = Math.max(newest, this.#newest.get(key) ?? -Infinity);

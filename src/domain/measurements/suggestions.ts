@@ -71,7 +71,10 @@ export class Suggestions {
     this.#timer.unref();
   }
 
-  /** Counts the identifier of a refused entry when that is why it was refused; `now` in ms UTC. */
+  /**
+   * Counts the identifier of a refused entry when that is why it was refused, and not that the token is limited to other
+   * fields; `now` in ms UTC.
+   */
   note(
     product: ProductInfo,
     { code }: Rejection,
@@ -79,7 +82,7 @@ export class Suggestions {
     now: number,
     hint: SuggestionHint | null = null,
   ): void {
-    if (code !== 'UNKNOWN_FIELD') return;
+    if (code !== 'UNKNOWN_FIELD' || product.whole !== undefined) return;
     const { field, value } = entry as { field: string; value?: unknown };
     const suggested = suggestedField(product, field, value);
     if (suggested === null) return;

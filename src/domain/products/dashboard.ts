@@ -24,7 +24,8 @@ interface Widget {
   options?: Record<string, unknown>;
 }
 
-interface Dashboard {
+/** The content of `Product.dashboard`. */
+export interface Dashboard {
   widgets: Widget[];
 }
 
@@ -38,6 +39,38 @@ export function checkDashboard(document: unknown, path = 'dashboard'): Dashboard
   const items = list(widgets, `${path}.widgets`, MAX_WIDGETS);
   items.forEach((widget, index) => checkWidget(widget, `${path}.widgets[${index}]`));
   return document as Dashboard;
+}
+
+const NAME = /[A-Za-z0-9_-]+/g;
+
+/**
+ * The dashboard for a token that covers only some of the product's fields: without widgets of others, and without titles
+ * and options of those that show others too, or that name one of `hidden`.
+ */
+export function seenDashboard(
+  { widgets }: Dashboard,
+  covers: (identifier: string) => boolean,
+  hidden: ReadonlySet<string>,
+): Dashboard {
+  const names = (text: string | undefined): boolean => text?.match(NAME)?.some((name) => hidden.has(name)) ?? false;
+  return {
+    widgets: widgets.flatMap((widget) => {
+      const { kind, title, range, place, options } = widget;
+      const fields = widget.fields.filter(covers);
+      if (fields.length === 0) return [];
+      const isWhole = fields.length === widget.fields.length;
+      return [
+        {
+          kind,
+          ...(title === undefined || !isWhole || names(title) ? {} : { title }),
+          fields,
+          ...(range === undefined ? {} : { range }),
+          place,
+          ...(options === undefined || !isWhole || names(JSON.stringify(options)) ? {} : { options }),
+        },
+      ];
+    }),
+  };
 }
 
 function checkWidget(widget: unknown, path: string): void {

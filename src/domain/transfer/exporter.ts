@@ -4,6 +4,7 @@ import type { DeviceList, ListedDevice } from '../devices/device-list.ts';
 import type { DevicePosition } from '../devices/device-order.ts';
 import { eachInTurns } from '../../scheduling/yield-to-event-loop.ts';
 import type { DeviceInfo, FieldInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { noField, seenDevice, seenProduct } from '../ingest-cache/seen-fields.ts';
 import type { History } from '../history/history.ts';
 import { PointBudget } from '../history/point-budget.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
@@ -118,9 +119,7 @@ export class Exporter {
     query: ExportQuery,
     { devices, known }: { devices: (turns: Turns) => AsyncGenerator<DeviceInfo>; known: Places },
   ): Export {
-    for (const field of query.fields ?? [])
-      if (!known.has(field))
-        throw badInput(`fields: there is no field "${field.slice(0, 64)}" (identifiers are case-sensitive).`);
+    for (const field of query.fields ?? []) if (!known.has(field)) throw badInput(`fields: ${noField(access, field)}`);
     const wide = query.layout !== 'wide' ? null : query.fields === null ? known : placesOf(query.fields);
     if (query.format === 'ndjson')
       for (const name of ['device', 'timestamp'])
@@ -191,7 +190,7 @@ export class Exporter {
       // Ask together, for one query.
       const infos = await Promise.all(items.map(({ device }) => this.#deps.ingestCache.device(device.id)));
       // null: deleted in between.
-      for (const info of infos) if (info !== null) yield info;
+      for (const info of infos) if (info !== null) yield seenDevice(access, info);
       after = items.length < DEVICES_PAGE ? null : (items.at(-1)?.position ?? null);
     } while (after !== null);
   }
@@ -304,12 +303,12 @@ export class Exporter {
     }
   }
 
-  /** Every field of the chosen devices' products, without duplicates. */
+  /** Every field of the chosen devices' products that the token sees, without duplicates. */
   async #allFields(access: Access, choice: ExportChoice): Promise<Places> {
     const products: ProductInfo[] = [];
     for (const id of await this.#deps.devices.productIds(access, choice)) {
       const product = await this.#deps.ingestCache.product(id);
-      if (product !== null) products.push(product);
+      if (product !== null) products.push(seenProduct(access, product));
     }
     const places = new Map<string, number>();
     await eachInTurns(products, ({ fields }) => {

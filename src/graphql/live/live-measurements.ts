@@ -4,6 +4,7 @@ import { placeOfDevice } from '../../domain/access/find-device.ts';
 import type { Feed } from '../../domain/live/feed.ts';
 import type { RecordedEvent } from '../../domain/live/recorded-event.ts';
 import type { IngestCache, ProductInfo } from '../../domain/ingest-cache/ingest-cache.ts';
+import { notCovered, seenProduct } from '../../domain/ingest-cache/seen-fields.ts';
 import { seal, unseal } from '../../domain/text/sealed-text.ts';
 import type { Access } from '../../domain/access/access.ts';
 import { badInput } from '../../errors.ts';
@@ -42,7 +43,7 @@ export class LiveMeasurements {
   async open(access: Access, query: LiveQuery): Promise<LiveStream<RecordedEvent>> {
     const { products, deviceKeys, accepts } = await narrowed(access, this.#deps.ingestCache, query);
     const fields = query.fields == null ? null : new Set(query.fields);
-    if (fields !== null) checkFields(fields, products);
+    if (fields !== null) checkFields(fields, products, access);
     const { devices, feed, shares } = this.#deps;
     const acceptsDevice = (device: Device | null): boolean => device !== null && accepts(placeOfDevice(device));
     const events = await feed.subscribe({
@@ -56,14 +57,15 @@ export class LiveMeasurements {
       turns: shares.turnsOf(access, { patient: true }),
       party: access,
     });
-    return new LiveStream(events, (event) => ({ of: event, value: () => this.#toBatch(event, fields) }));
+    return new LiveStream(events, (event) => ({ of: event, value: () => this.#toBatch(event, access, fields) }));
   }
 
   /** null when nothing of the event is wanted, or its device is gone. */
-  async #toBatch(event: RecordedEvent, wanted: Set<string> | null): Promise<RecordedBatch | null> {
+  async #toBatch(event: RecordedEvent, access: Access, wanted: Set<string> | null): Promise<RecordedBatch | null> {
     const device = await this.#deps.devices.get(event.deviceKey);
-    const product = device && (await this.#deps.ingestCache.product(device.product.id));
-    if (device === null || product === null) return null;
+    const whole = device && (await this.#deps.ingestCache.product(device.product.id));
+    if (device === null || whole === null) return null;
+    const product = seenProduct(access, whole);
     const measurements = event.fieldKeys.flatMap((key, index) => {
       const field = product.fieldsByKey.get(key);
       const stored = event.values[index];
@@ -93,11 +95,12 @@ export class LiveMeasurements {
   }
 }
 
-/** Checks that each field is one of the products', where those are known. */
-function checkFields(fields: Set<string>, products: ProductInfo[]): void {
+/** Checks that each field is one of the products', where those are known, and one that the token covers. */
+function checkFields(fields: Set<string>, products: ProductInfo[], access: Access): void {
   if (fields.size === 0) throw badInput('"fields" is empty; leave it out for all fields.');
-  if (products.length === 0) return;
-  for (const field of fields)
-    if (!products.some((product) => product.fields.has(field)))
+  for (const field of fields) {
+    if (!access.coversField(field)) throw badInput(notCovered(field));
+    if (products.length > 0 && !products.some((product) => product.fields.has(field)))
       throw badInput(`The product has no field "${field.slice(0, 64)}" (identifiers are case-sensitive).`);
+  }
 }

@@ -1,5 +1,6 @@
 import type { Access, DevicePlace } from '../../domain/access/access.ts';
 import type { IngestCache, ProductInfo } from '../../domain/ingest-cache/ingest-cache.ts';
+import { seenDevice } from '../../domain/ingest-cache/seen-fields.ts';
 import { visibleProduct } from '../../domain/ingest-cache/visible-product.ts';
 import { badInput, notFound } from '../../errors.ts';
 
@@ -51,7 +52,7 @@ async function visibleDevices(access: Access, ingestCache: IngestCache, ids: str
       const device = await ingestCache.device(id);
       if (device === null) throw notFound('device', id);
       access.requireDevice(device, 'READ');
-      return device;
+      return seenDevice(access, device);
     }),
   );
 }

@@ -5,6 +5,7 @@ import type { Recorder } from '../../domain/measurements/recorder.ts';
 import type { MeasurementStore, Piece } from '../../domain/ports/store.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { IngestCache, DeviceInfo } from '../../domain/ingest-cache/ingest-cache.ts';
+import { seenDevice } from '../../domain/ingest-cache/seen-fields.ts';
 import type { TokenScope } from '../../domain/entities/token.ts';
 import { AppError, badInput, notFound } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
@@ -125,7 +126,7 @@ export class MeasurementsResolver {
     const device = await this.#deps.ingestCache.device(id);
     if (device === null) throw notFound('device', id);
     access.requireDevice(device, scope);
-    return device;
+    return seenDevice(access, device);
   }
 }
 

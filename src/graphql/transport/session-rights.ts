@@ -7,7 +7,7 @@ import { FORBIDDEN, SERVICE_RESTART, type SocketSession } from './socket-session
 
 /** Maximum ids of products and devices that the database is asked for at once. */
 const PAGE = 20_000;
-/** Weight of a token beside the products and devices that it is limited to, and of each workspace of its user. */
+/** Weight of a token beside the products, devices and fields that it is limited to, and of each workspace of its user. */
 const [TOKEN, WORKSPACE] = [100, 10];
 /** Milliseconds of closing a socket, and of freeing what it held. */
 export const CLOSES_MS = 0.03;
@@ -134,6 +134,7 @@ function endAll(ending: readonly Ending[]): void {
   void eachInTurns(ending, ([session, changed]) => session.end(...REASONS[changed]), CLOSES_MS);
 }
 
-function sizeOf({ productIds, deviceIds, workspaces }: Access): number {
-  return TOKEN + (productIds?.size ?? 0) + (deviceIds?.size ?? 0) + workspaces * WORKSPACE;
+function sizeOf({ productIds, deviceIds, fields, workspaces }: Access): number {
+  const ids = (productIds?.size ?? 0) + (deviceIds?.size ?? 0) + (fields?.size ?? 0);
+  return TOKEN + ids + workspaces * WORKSPACE;
 }

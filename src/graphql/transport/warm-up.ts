@@ -32,6 +32,7 @@ export async function warmUp(operations: Operations, contextOf: (access: Access)
     scopes: new Map([[NOWHERE, new Set(['READ'])]]),
     productIds: null,
     deviceIds: null,
+    fields: null,
     expiresAt: null,
     signedIn: false,
   });

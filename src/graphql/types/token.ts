@@ -4,7 +4,7 @@ import type { TokenKind, TokenScope } from '../../domain/entities/token.ts';
 import { DateTime } from './date-time.ts';
 import { TokenKindEnum, TokenScopeEnum } from './enums.ts';
 
-/** Parent: the Token entity. `scopes`, `products` and `devices` are in resolvers/objects. */
+/** Parent: the Token entity. `scopes`, `products`, `devices` and `fields` are in resolvers/objects. */
 @ObjectType('Token', {
   simpleResolvers: true,
   description: 'What a client presents to be let in; its secret is not kept.',
@@ -41,7 +41,7 @@ export class CreatedToken {
   secret!: string;
 }
 
-@InputType({ description: 'kind PERSONAL: workspaceId, scopes, productIds and deviceIds are left out.' })
+@InputType({ description: 'kind PERSONAL: workspaceId, scopes, productIds, deviceIds and fields are left out.' })
 export class CreateTokenInput {
   @Field(() => String, { description: 'A name to know it by, 1 to 200 characters.' })
   name!: string;
@@ -75,6 +75,14 @@ export class CreateTokenInput {
   })
   deviceIds?: string[] | null;
 
+  @Field(() => [String], {
+    nullable: true,
+    description:
+      'Of an INDIVIDUAL token with READ or RECORD: the identifiers of the fields that it is limited to, at most 1,000: it ' +
+      'reads and records them and no others; left out: not limited that way.',
+  })
+  fields?: string[] | null;
+
   @Field(() => DateTime, { nullable: true, description: 'When it ends, in the future; left out: never.' })
   expiresAt?: number | null;
 }
@@ -96,6 +104,12 @@ export class UpdateTokenInput {
     description: 'The devices that it is limited to, 1 to 1,000; null: not limited that way.',
   })
   deviceIds?: string[] | null;
+
+  @Field(() => [String], {
+    nullable: true,
+    description: 'The identifiers of the fields that it is limited to, 1 to 1,000; null: not limited that way.',
+  })
+  fields?: string[] | null;
 
   @Field(() => DateTime, { nullable: true, description: 'When it ends, in the future; null: never.' })
   expiresAt?: number | null;

@@ -3,6 +3,7 @@ import { Arg, Args, Ctx, FieldResolver, Info, Int, Resolver, Root } from 'type-g
 import type { Device } from '../../../domain/entities/device.ts';
 import type { History } from '../../../domain/history/history.ts';
 import type { IngestCache, DeviceInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
+import { seenDevice } from '../../../domain/ingest-cache/seen-fields.ts';
 import { badInput } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';
@@ -161,8 +162,9 @@ export class DeviceValuesResolver {
   #readable(device: Device, { access, budget }: GraphqlContext): Promised<DeviceInfo | null> {
     budget.check();
     return whenKnown(this.#ingestCache.cachedDevice(device.id) ?? this.#ingestCache.device(device.id), (info) => {
-      if (info !== null) access.requireDevice(info, 'READ');
-      return info;
+      if (info === null) return null;
+      access.requireDevice(info, 'READ');
+      return seenDevice(access, info);
     });
   }
 }

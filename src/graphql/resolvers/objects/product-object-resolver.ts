@@ -4,9 +4,11 @@ import type { DevicePosition } from '../../../domain/devices/device-order.ts';
 import type { FieldService } from '../../../domain/products/field-service.ts';
 import { placeOfProduct } from '../../../domain/access/find-product.ts';
 import type { Product } from '../../../domain/entities/product.ts';
+import { type Dashboard, seenDashboard } from '../../../domain/products/dashboard.ts';
 import { notFound } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';
+import { ShownJson } from '../../context/shown-json.ts';
 import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../../paging/page.ts';
 import type { Connection } from '../../types/connection.ts';
 import { DeviceConnection, type DeviceObject } from '../../types/device.ts';
@@ -72,11 +74,16 @@ export class ProductObjectResolver {
     description:
       "What its devices' page shows: {widgets: [{kind, title, fields, range, place, options}]}, up to 200 widgets and 256 KiB.",
   })
-  dashboard(@Root() { id, key, dashboard }: Product, @Ctx() { loaders }: GraphqlContext): Promised<unknown> {
+  dashboard(@Root() { id, key, dashboard }: Product, @Ctx() { access, loaders }: GraphqlContext): Promised<unknown> {
     if (dashboard !== undefined) return dashboard;
     return whenKnown(loaders.dashboard.load(key), (read) => {
       if (read === null) throw notFound('product', id);
-      return read;
+      if (access.fields === null) return read;
+      const covers = (identifier: string): boolean => access.coversField(identifier);
+      return whenKnown(loaders.fieldsOfProduct.load(key), (fields) => {
+        const hidden = fields.map(({ identifier }) => identifier).filter((identifier) => !covers(identifier));
+        return new ShownJson(read.text, (document) => seenDashboard(document as Dashboard, covers, new Set(hidden)));
+      });
     });
   }
 
@@ -84,8 +91,8 @@ export class ProductObjectResolver {
     complexity: ({ childComplexity }) => 1 + 20 * childComplexity,
     description: 'What its devices measure, in the order in which the fields were added.',
   })
-  fields(@Root() { key }: Product, @Ctx() { loaders }: GraphqlContext): Promised<FieldObject[]> {
-    return loaders.fieldsOfProduct.load(key);
+  fields(@Root() { key }: Product, @Ctx() { access, loaders }: GraphqlContext): Promised<FieldObject[]> {
+    return whenKnown(loaders.fieldsOfProduct.load(key), (fields) => access.coveredFields(fields));
   }
 
   @FieldResolver(() => FieldObject, {
@@ -94,11 +101,11 @@ export class ProductObjectResolver {
   })
   async field(
     @Root() { key }: Product,
-    @Ctx() { loaders }: GraphqlContext,
+    @Ctx() { access, loaders }: GraphqlContext,
     @Arg('identifier', () => String, { description: 'The identifier of the field, matched exactly.' })
     identifier: string,
   ): Promise<FieldObject | null> {
-    const fields = await loaders.fieldsOfProduct.load(key);
+    const fields = access.coveredFields(await loaders.fieldsOfProduct.load(key));
     return fields.find((field) => field.identifier === identifier) ?? null;
   }
 

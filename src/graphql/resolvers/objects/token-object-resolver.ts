@@ -58,10 +58,18 @@ export class TokenObjectResolver {
     knowDevices(loaders, page.items);
     return page.items.map(deviceOf);
   }
+
+  @FieldResolver(() => [String], {
+    nullable: true,
+    description: 'The identifiers of the fields that it is limited to; null: not limited that way.',
+  })
+  async fields(@Root() token: Token, @Ctx() context: GraphqlContext): Promise<string[] | null> {
+    return (await limitsOf(token, context)).fields ?? null;
+  }
 }
 
 /** Limits of a token: they come with one that was found alone, and not with those of a list. */
 async function limitsOf(token: Token, { loaders }: GraphqlContext): Promise<TokenLimits> {
   if (token.productIds !== undefined) return token;
-  return (await loaders.tokenLimits.load(token.id)) ?? { productIds: [], deviceIds: [] };
+  return (await loaders.tokenLimits.load(token.id)) ?? { productIds: [], deviceIds: [], fields: [] };
 }
