@@ -48,7 +48,8 @@ test.skipIf(disk === null)(
       // Many at once, as after an hour of it.
       const many = await Promise.all(Array.from({ length: 20 }, () => Promise.all([record(), code()])));
       expect(new Set(many.map(String))).toEqual(new Set(['503,UNAVAILABLE']));
-      expect(await ready()).toBe(503);
+      // Its own write is a short one, and may find room for once.
+      await expect.poll(ready).toBe(503);
 
       disk!.free();
       for (;;) {

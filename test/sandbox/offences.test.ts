@@ -138,14 +138,15 @@ describe('a source that was quick, and is long all at once,', () => {
       await gainTrust();
       await sleep(1_500);
       const state = { isLong: true };
-      const long = pool.run(lasting(2_500)).finally(() => (state.isLong = false));
+      // Ended with the pool.
+      const long = pool.run(lasting(19_000)).catch(() => null);
+      void long.then(() => (state.isLong = false));
       const behind = Array.from({ length: 5 }, () => pool.run(good()));
       // Nothing is sent behind a source that is not known yet.
       const last = pool.run(jobOf(`${GOOD} // new`, { productId: 'new' }));
       const waiting = pool.run(good());
       for (const result of await Promise.all([...behind, last, waiting])) expect(outputOf(result)).toEqual(GOOD_OUTPUT);
       expect(state.isLong).toBe(true);
-      expect(outputOf(await long)).toEqual([]);
     },
   );
 
