@@ -39,6 +39,7 @@ const FOR_EVERYBODY = ['errors.ts', 'program-file.ts'];
 const PACKAGES: Record<string, string[]> = {
   'isolated-vm': ['sandbox'],
   koa: ['http', 'graphql'],
+  'jsonc-parser': ['http'],
   '@koa/router': ['http'],
   graphql: ['graphql'],
   'type-graphql': ['graphql'],
