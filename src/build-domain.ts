@@ -31,6 +31,8 @@ import { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
 import { ConfigurationService } from './domain/products/configuration-service.ts';
 import { ProductService } from './domain/products/product-service.ts';
 import { Exporter } from './domain/transfer/exporter.ts';
+import { DeviceImporter } from './domain/transfer/device-importer.ts';
+import { HistoryAtRisk } from './domain/plans/history-at-risk.ts';
 import { Importer } from './domain/transfer/importer.ts';
 import { Authenticator } from './domain/accounts/authenticator.ts';
 import { TokenService } from './domain/accounts/token-service.ts';
@@ -181,6 +183,15 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     maxFutureMs: config.maxFutureMs,
     now,
   });
+  const deviceImporter = new DeviceImporter({
+    authenticator,
+    database,
+    cluster,
+    plans,
+    atRisk: new HistoryAtRisk({ database, store, plans, now }),
+    shares,
+    now,
+  });
   const writeRates = new WriteRateService({ database, cluster, defaultRate: config.writeRatePerField });
 
   const judge = new EntryJudge({ ingestCache, ...checking });
@@ -268,6 +279,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     statusWatch,
     exporter,
     importer,
+    deviceImporter,
     writeRates,
     runner,
     examples,

@@ -22,6 +22,7 @@ import { jsonBody } from './http/json-body.ts';
 import { ConsoleFiles, leadToConsole } from './http/console-files.ts';
 import { sessionSecretOf } from './http/session-cookie.ts';
 import { sessionRoute } from './http/session-route.ts';
+import { deviceFileRoute } from './http/device-file-route.ts';
 import { exportRoute, historyFileRoute } from './http/export-route.ts';
 import { deviceImportRoute, importRoute } from './http/import-route.ts';
 import { networkRoute } from './http/network-route.ts';
@@ -130,6 +131,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       '/v1/export.ndjson': exportRoute(out, 'ndjson'),
       '/v1/devices/:device/import': deviceImportRoute(into),
       '/v1/import': importRoute(into),
+      '/v1/devices.csv': deviceFileRoute({ ...domain, idleMs: config.clientIdleMs }),
       '/integrations/lorawan/:network': network,
       '/integrations/particle': network,
       '/graphql': (context) => readJson(context, () => graphql.handle(context)),

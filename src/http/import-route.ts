@@ -62,6 +62,15 @@ async function receive(
       'INVALID_BODY',
       'Content-Type must be text/csv or application/x-ndjson: it says how to read the body.',
     );
+  const text = fileText(context, idleMs);
+  context.body = await runAs(access, () => importer.run(access, kind, device, text));
+}
+
+/**
+ * The body of a request as text, unpacked, in pieces; `idleMs`: milliseconds in which nothing of it may come. Throws
+ * INVALID_BODY for a packing or charset that is not known.
+ */
+export function fileText(context: Koa.Context, idleMs: number): AsyncGenerator<string> {
   const encoding = context.get('content-encoding').trim().toLowerCase();
   // Brotli takes up to 16 MB for each file that it unpacks, the others 32 kB.
   if (encoding === 'br')
@@ -69,10 +78,7 @@ async function receive(
       'INVALID_BODY',
       'Content-Encoding br is not taken here: send the file by gzip, deflate, or as it is.',
     );
-  const text = new FileText(context.get('content-type'));
-  context.body = await runAs(access, () =>
-    importer.run(access, kind, device, textOf(context, { encoding, idleMs, text })),
-  );
+  return textOf(context, { encoding, idleMs, text: new FileText(context.get('content-type')) });
 }
 
 /** The body as text, unpacked, in pieces. */

@@ -164,6 +164,28 @@ export const OPENAPI = {
     ]),
     '/v1/devices/{device}/import': importing('Measurements of one device from a file.', [DEVICE]),
     '/v1/import': importing('Measurements of many devices from a file.', []),
+    '/v1/devices.csv': {
+      post: {
+        summary: 'Devices of one product from a file: CSV with headings, or NDJSON by its type. Safe to send again.',
+        parameters: [
+          parameter('product', 'query', 'Id or key of the product; for its id alone also productId.'),
+          parameter('workspace', 'query', 'Where to look for the key; needed by a token that sees several.'),
+          parameter('onExisting', 'query', 'FAIL, KEEP or UPDATE a device that is there; left out: FAIL.'),
+          parameter('plan', 'query', 'The plan of new devices whose line names none; left out: free.'),
+          parameter('dryRun', 'query', 'true: says the outcome and stores nothing.'),
+        ],
+        requestBody: { required: true, content: { 'text/csv': {}, 'application/x-ndjson': {} } },
+        responses: {
+          200: json('An outcome for each line.', ref('DeviceImport')),
+          400: problem('The file, or a column of it, cannot be read; or a parameter is wrong.'),
+          401: UNAUTHENTICATED,
+          403: FORBIDDEN,
+          404: NOT_FOUND,
+          405: METHOD,
+          503: UNAVAILABLE,
+        },
+      },
+    },
     '/v1/openapi.json': plain('This document.', { 200: 'OpenAPI 3.1.' }),
     '/healthz': plain('Whether the process is alive.', { 200: 'It is.' }),
     '/readyz': plain('Whether it can serve.', { 200: 'Ready, or degraded.', 503: 'Not ready, or stopping.' }),
@@ -227,6 +249,29 @@ export const OPENAPI = {
         description:
           'Of what was stored: how much lies ahead of the server’s clock, and by how many seconds; else left out.',
         properties: { values: { type: 'integer' }, seconds: { type: 'integer' }, message: { type: 'string' } },
+      },
+      DeviceImport: {
+        type: 'object',
+        required: ['lines', 'created', 'updated', 'kept', 'refusedLines', 'refused'],
+        properties: {
+          ...Object.fromEntries(
+            ['lines', 'created', 'updated', 'kept', 'refusedLines'].map((count) => [count, { type: 'integer' }]),
+          ),
+          refused: {
+            type: 'array',
+            description: 'The first 10,000 lines that were refused.',
+            items: {
+              type: 'object',
+              required: ['line', 'serialNumber', 'code', 'message'],
+              properties: {
+                line: { type: 'integer' },
+                serialNumber: { type: ['string', 'null'] },
+                code: { type: 'string' },
+                message: { type: 'string' },
+              },
+            },
+          },
+        },
       },
       Problem: {
         type: 'object',

@@ -306,6 +306,13 @@ export const REACHES: Record<string, Reach[]> = {
       'mutation ($id: ID!) { createDevices(productId: $id, devices: [{ name: "x" }], plan: "unlimited") { id } }',
     ),
   ],
+  'Mutation.importDevices': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { importDevices(productId: $id, text: "serialNumber\\nimported", onExisting: KEEP, plan: "unlimited") { created } }',
+    ),
+  ],
   'Mutation.updateDevice': [
     reach('device', 'CONFIGURE', `mutation ($id: ID!) { updateDevice(id: $id, input: { name: "x" }) { ${DEVICE} } }`),
   ],

@@ -46,6 +46,7 @@ export const UPLINK = (dev_eui: string): string =>
 interface RestCall {
   /** What stands for the parameter of the path. */
   place?: (tenant: Tenant) => string;
+  query?: (tenant: Tenant) => string;
   headers?: Record<string, string>;
   body?: (about: { token: string | null; serialNumber: string }) => string;
 }
@@ -62,6 +63,7 @@ export const REST_CALLS: Record<keyof typeof PATHS, RestCall> = {
   '/v1/export.ndjson': {},
   '/v1/devices/:device/import': { place: device, ...csv },
   '/v1/import': csv,
+  '/v1/devices.csv': { ...csv, query: ({ productId }) => `?product=${productId}`, body: () => 'serialNumber\n' },
   '/integrations/api/:webhook': { place: ({ webhookId }) => webhookId },
   '/integrations/lorawan/:network': { place: () => 'tti', body: ({ serialNumber }) => UPLINK(serialNumber) },
   '/integrations/particle': {

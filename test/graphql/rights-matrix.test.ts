@@ -114,10 +114,10 @@ describe('REST paths', () => {
   });
 
   test.each(calls)('$row', async ({ row, path, method, other }) => {
-    const { place, headers, body } = REST_CALLS[path as keyof typeof PATHS];
+    const { place, query, headers, body } = REST_CALLS[path as keyof typeof PATHS];
     const { tenant } = holders;
     const about = other === '' ? tenant : { ...tenant, deviceId: tenant.otherDeviceId };
-    const url = server.url + path.replace(/:\w+/, () => place!(about));
+    const url = server.url + path.replace(/:\w+/, () => place!(about)) + (query?.(about) ?? '');
     const serialNumber = await holders.serialNumber();
     const one = async (token: string | null, cookie: string | null): Promise<string> => {
       const answer = await fetch(path === '/graphql' && method === 'GET' ? `${url}?query={__typename}` : url, {

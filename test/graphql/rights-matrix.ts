@@ -65,6 +65,7 @@ Mutation.addConfigurationField(productId)        F F ✓ F ✓   F F ✓ F ✓  
 Mutation.updateConfigurationField(id)            F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.removeConfigurationField(id)            F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.createDevices(productId)                F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
+Mutation.importDevices(productId)                F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.updateDevice(id)                        F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
 Mutation.deleteDevices(ids)                      F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
 Mutation.setConfiguration(deviceId)              F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
@@ -107,6 +108,7 @@ GET /v1/export.ndjson                              ✓ F F F ✓   ✓ F F F ✓
 POST /v1/devices/:device/import                    F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U   U
 POST /v1/devices/:device/import (another)          F F ✓ F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U   U
 POST /v1/import                                    F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   ✓   U U   U   U
+POST /v1/devices.csv                               F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U   U
 GET /integrations/api/:webhook                     ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   ✓ ✓   ✓   ✓
 POST /integrations/api/:webhook                    ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   ✓ ✓   ✓   ✓
 POST /integrations/lorawan/:network                F ✓ F F ✓   F ✓ F F ✓   F ✓ F F ✓   F ✓ ✓   ✓   U U   U   U

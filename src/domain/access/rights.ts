@@ -72,6 +72,7 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Mutation.updateConfigurationField': CONFIGURE,
   'Mutation.removeConfigurationField': CONFIGURE,
   'Mutation.createDevices': CONFIGURE,
+  'Mutation.importDevices': CONFIGURE,
   // A changed serial number needs the product as a whole: whether it is free reveals devices that a limit hides.
   'Mutation.updateDevice': CONFIGURE,
   'Mutation.deleteDevices': CONFIGURE,
@@ -174,6 +175,8 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   RecordResult: { 'stored rejected ahead': ANY },
   AheadOfClock: { 'values seconds message': ANY },
   DeleteResult: { measurements: ANY },
+  DeviceImport: { 'lines created updated kept refusedLines refused': ANY },
+  DeviceImportLine: { 'line serialNumber code message': ANY },
 
   AuditEntry: {
     'id at operation subjects userId userEmail tokenId tokenName': ANY,
@@ -233,6 +236,7 @@ export const PATHS = {
   '/v1/export.ndjson': { methods: ['GET'], needs: ['READ'], cookie: true },
   '/v1/devices/:device/import': { methods: ['POST'], needs: ['CONFIGURE'] },
   '/v1/import': { methods: ['POST'], needs: ['CONFIGURE'] },
+  '/v1/devices.csv': { methods: ['POST'], needs: ['CONFIGURE'] },
   // The id in the path is the secret.
   '/integrations/api/:webhook': { methods: ['GET', 'POST'], needs: 'everybody', below: true, bare: true },
   '/integrations/lorawan/:network': { methods: ['POST'], needs: ['RECORD'], below: true },

@@ -32,6 +32,7 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   updateConfigurationField: 'workspace',
   removeConfigurationField: 'workspace',
   createDevices: 'workspace',
+  importDevices: 'workspace',
   updateDevice: 'workspace',
   deleteDevices: 'workspace',
   replaceDevice: 'workspace',
@@ -63,6 +64,7 @@ export const TOLD: ReadonlySet<string> = new Set(
 /** Arguments that are logged by size alone: long or foreign content, perhaps with a secret inside. */
 export const SIZED: ReadonlySet<string> = new Set([
   'source',
+  'text',
   'decoder',
   'dashboard',
   'metadata',

@@ -23,7 +23,7 @@ interface PresentDevice extends DeviceRecord {
 }
 
 /** The outcome of one wish, before anything is stored. */
-type Settled =
+export type Settled =
   | { kind: 'created'; row: DeviceRow; text: string }
   | { kind: 'updated'; present: PresentDevice; row: ChangedRow }
   | { kind: 'kept'; present: PresentDevice }

@@ -23,6 +23,7 @@ import { copyProduct } from './copy-product.ts';
 import { deleteInSlices } from '../sql/delete-in-slices.ts';
 import { checkDashboard, EMPTY_DASHBOARD } from './dashboard.ts';
 import { findProduct, findProductByKey, lockProduct, placeOfProduct } from '../access/find-product.ts';
+import type { TokenScope } from '../entities/token.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import { checkAuthorKey, findByAuthorKey, requireFreeAuthorKey } from '../keys/author-key.ts';
 import { newWebhookId } from './webhook-id.ts';
@@ -87,9 +88,13 @@ export class ProductService {
   }
 
   /** The product with the key in the workspace, which may be left out where the token sees only one. */
-  getByKey(access: Access, key: string, workspaceId?: string | null): Promise<Product> {
+  getByKey(
+    access: Access,
+    key: string,
+    { workspaceId, scope = 'READ' }: { workspaceId?: string | null | undefined; scope?: TokenScope } = {},
+  ): Promise<Product> {
     const workspace = workspaceId ?? soleWorkspace(access, 'workspaceId');
-    return findProductByKey(this.#deps.database.read(), access, { workspaceId: workspace, key }, 'READ');
+    return findProductByKey(this.#deps.database.read(), access, { workspaceId: workspace, key }, scope);
   }
 
   /** The products that the token covers, of one workspace or of all it may READ. */

@@ -55,7 +55,7 @@ export class ProductResolver {
     workspaceId?: string | null,
   ): Promise<ProductObject> {
     if ((id == null) === (key == null)) throw badInput('product: give either an id or a key.');
-    if (key != null) return this.#products.getByKey(access, key, workspaceId);
+    if (key != null) return this.#products.getByKey(access, key, { workspaceId });
     const product = await this.#products.get(access, id!);
     if (workspaceId != null && product.workspace.id !== workspaceId.toLowerCase()) throw notFound('product', id!);
     return product;

@@ -6,6 +6,7 @@ import type { AuditLog } from '../../domain/audit/audit-log.ts';
 import type { Database } from '../../domain/ports/database.ts';
 import type { DecoderExamples } from '../../domain/decoders/decoder-examples.ts';
 import type { DecoderService } from '../../domain/decoders/decoder-service.ts';
+import type { DeviceImporter } from '../../domain/transfer/device-importer.ts';
 import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
@@ -27,6 +28,7 @@ import type { WorkspaceService } from '../../domain/accounts/workspace-service.t
 import { AuditResolver } from './audit-resolver.ts';
 import { ConfigurationResolver } from './configuration-resolver.ts';
 import { DecoderResolver } from './decoder-resolver.ts';
+import { DeviceImportResolver } from './device-import-resolver.ts';
 import { DeviceResolver } from './device-resolver.ts';
 import { FieldResolver } from './field-resolver.ts';
 import { HistoryResolver } from './history-resolver.ts';
@@ -77,6 +79,7 @@ export interface ResolverDeps {
   fields: FieldService;
   plans: Plans;
   devices: DeviceService;
+  deviceImporter: DeviceImporter;
   deviceList: DeviceList;
   writeRates: WriteRateService;
   calls: CallLog;
@@ -120,6 +123,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [UnknownDeviceResolver, (d) => new UnknownDeviceResolver(d.unknownDevices)],
   [FieldResolver, (d) => new FieldResolver(d.fields)],
   [FieldObjectResolver, (d) => new FieldObjectResolver(new FieldMisfits({ ...d, devices: d.deviceList }))],
+  [DeviceImportResolver, (d) => new DeviceImportResolver(d.deviceImporter)],
   [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates, d.shares)],
   [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.plans, d.now)],
   [DeviceValuesResolver, (d) => new DeviceValuesResolver(d.ingestCache, d.history)],
