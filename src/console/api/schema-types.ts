@@ -48,6 +48,9 @@ export type FieldRole = 'BATTERY' | 'LOCATION' | 'PRIMARY' | 'SECONDARY' | 'SIGN
 /** `FieldType` of schema.graphql. */
 export type FieldType = 'BOOLEAN' | 'FLOAT' | 'GEOLOCATION' | 'INTEGER' | 'STRING';
 
+/** `OnExisting` of schema.graphql. */
+export type OnExisting = 'FAIL' | 'KEEP' | 'UPDATE';
+
 /** `Role` of schema.graphql. */
 export type Role = 'ADMIN' | 'EDITOR' | 'VIEWER';
 

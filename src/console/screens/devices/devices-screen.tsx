@@ -11,6 +11,7 @@ import { isNarrow, readFilter } from './device-filter.ts';
 import { DeviceFilters } from './device-filters.tsx';
 import { DeviceTable } from './device-table.tsx';
 import { DeviceChoices } from './devices.graphql.ts';
+import { ImportDevices } from './import-devices.tsx';
 import { NewDevice } from './new-device.tsx';
 import { useDeviceList } from './use-device-list.ts';
 import { useLiveRows } from './use-live-rows.ts';
@@ -31,6 +32,7 @@ export function DevicesScreen() {
   const [selected, setSelected] = useState(NO_ROWS);
   const [sight, setSight] = useState<[first: number, end: number]>([0, 0]);
   const [isAdding, setAdding] = useState(false);
+  const [isImporting, setImporting] = useState(false);
   const { rows } = list;
   const visible = useMemo(() => rows.slice(...sight).map(({ id }) => id), [rows, ...sight]);
   const changes = useLiveRows(workspace, visible, list.refetch);
@@ -56,9 +58,14 @@ export function DevicesScreen() {
       <div class="page-head">
         <h1 class="grow">Devices {list.total !== null && <span class="count">{list.total.toLocaleString()}</span>}</h1>
         {may('CONFIGURE') && (
-          <button type="button" class="primary" onClick={() => setAdding(true)}>
-            <Icon name="plus" /> New device
-          </button>
+          <>
+            <button type="button" onClick={() => setImporting(true)}>
+              Import
+            </button>
+            <button type="button" class="primary" onClick={() => setAdding(true)}>
+              <Icon name="plus" /> New device
+            </button>
+          </>
         )}
       </div>
       <DeviceFilters filter={filter} products={products} tags={tags} />
@@ -115,6 +122,15 @@ export function DevicesScreen() {
           plans={choices.data?.plans ?? []}
           productId={filter.productId}
           onClose={() => setAdding(false)}
+        />
+      )}
+      {isImporting && (
+        <ImportDevices
+          products={products}
+          plans={choices.data?.plans ?? []}
+          productId={filter.productId}
+          onDone={list.refetch}
+          onClose={() => setImporting(false)}
         />
       )}
     </main>

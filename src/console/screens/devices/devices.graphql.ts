@@ -1,6 +1,6 @@
 // Written by build/console-operations.ts. Do not edit.
 import type { Operation } from '../../api/operation.ts';
-import type { DeviceInput, DeviceOrder, FieldRole, FieldType, UpdateDeviceInput } from '../../api/schema-types.ts';
+import type { DeviceInput, DeviceOrder, FieldRole, FieldType, OnExisting, UpdateDeviceInput } from '../../api/schema-types.ts';
 
 /** The selection of the fragment `DeviceRow` of devices.graphql. */
 export type DeviceRow = { id: string; name: string; serialNumber: string; online: boolean; lastHeardAt: string | null; tags: (string)[]; plan: { slug: string }; product: { id: string; name: string }; latest: ({ field: { identifier: string; name: string | null; unit: string | null; role: FieldRole | null; type: FieldType }; value: number | string | boolean; timestamp: string })[] };
@@ -22,6 +22,9 @@ export const RowStatus: Operation<{ deviceStatusChanged: { online: boolean; devi
 
 /** The mutation `AddDevices` of devices.graphql. */
 export const AddDevices: Operation<{ createDevices: ({ id: string })[] }, { productId: string; devices: readonly (DeviceInput)[]; plan?: string | null | undefined }> = { text: "mutation AddDevices($productId:ID!$devices:[DeviceInput!]!$plan:String){createDevices(productId:$productId devices:$devices plan:$plan){id}}" };
+
+/** The mutation `ImportDevices` of devices.graphql. */
+export const ImportDevices: Operation<{ importDevices: { created: number; updated: number; kept: number; refusedLines: number; refused: ({ line: number; serialNumber: string | null; message: string })[] } }, { productId: string; text: string; onExisting?: OnExisting | null | undefined; plan?: string | null | undefined; dryRun?: boolean | null | undefined }> = { text: "mutation ImportDevices($productId:ID!$text:String!$onExisting:OnExisting$plan:String$dryRun:Boolean){importDevices(productId:$productId text:$text onExisting:$onExisting plan:$plan dryRun:$dryRun){created updated kept refusedLines refused{line serialNumber message}}}" };
 
 /** The mutation `ChangeDevice` of devices.graphql. */
 export const ChangeDevice: Operation<{ updateDevice: { id: string } }, { id: string; input: UpdateDeviceInput; confirm?: boolean | null | undefined }> = { text: "mutation ChangeDevice($id:ID!$input:UpdateDeviceInput!$confirm:Boolean){updateDevice(id:$id input:$input confirm:$confirm){id}}" };
