@@ -16,6 +16,7 @@ const PROGRAM = [
   'measurement-store/sqlite/writer/writer.worker',
   'measurement-store/sqlite/reader/reader.worker',
   'measurement-store/postgres/reader.worker',
+  'yaml/yaml.worker',
 ];
 /** It may read nothing but its own folder, so it shares no file with the others. */
 const DECODER_PROCESS = ['sandbox/decoder.worker'];

@@ -15,6 +15,7 @@ import { IgnoredPlaces } from './0014-ignored-places.ts';
 import { PartsOfReadings } from './0015-parts-of-readings.ts';
 import { KeysOfProducts } from './0016-keys-of-products.ts';
 import { FieldsOfTokens } from './0017-fields-of-tokens.ts';
+import { AppliedConfiguration } from './0018-applied-configuration.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -35,4 +36,5 @@ export const MIGRATIONS = [
   { name: '0015-parts-of-readings', class: PartsOfReadings },
   { name: '0016-keys-of-products', class: KeysOfProducts },
   { name: '0017-fields-of-tokens', class: FieldsOfTokens },
+  { name: '0018-applied-configuration', class: AppliedConfiguration },
 ];

@@ -38,6 +38,7 @@ import { createLog, endOnUncaught, logAtRest } from './log.ts';
 import { measuredEngine } from './metrics/measured.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { DecoderPool } from './sandbox/decoder-pool.ts';
+import { YamlThread } from './yaml/yaml-thread.ts';
 
 /** Maximum time of a stop before what is left is cut off. */
 const STOP_MS = 20_000;
@@ -113,11 +114,13 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   const pool = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });
   closers.add('decoders', () => pool.stop());
   const engine = measuredEngine(pool, metrics);
+  const yaml = new YamlThread();
+  closers.add('YAML', () => yaml.stop());
   const onRejected = (code: string): void => metrics.rejected(code);
   const receiptMarks = await openMarks(database, now, log, closers);
   const onForgotten = (values: number): void => metrics.forgotten(values);
   const told = { onRejected, onForgotten, nodePlace, receiptMarks };
-  const around = { config, database, store, cluster, limiter, frames, engine, ...told, now, log };
+  const around = { config, database, store, cluster, limiter, frames, engine, yaml, ...told, now, log };
   const domain = createDomain(around, closers);
   const transports = await createTransports({
     config,

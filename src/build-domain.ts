@@ -25,9 +25,15 @@ import { History } from './domain/history/history.ts';
 import { Recorder } from './domain/measurements/recorder.ts';
 import { WriteShares } from './scheduling/write-shares.ts';
 import type { MeasurementStore } from './domain/ports/store.ts';
+import type { Yaml } from './domain/ports/yaml.ts';
 import { Suggestions } from './domain/measurements/suggestions.ts';
 import type { WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
+import { ConfigurationApply } from './domain/configuration/configuration-apply.ts';
+import { ConfigurationExport } from './domain/configuration/configuration-export.ts';
+import { ConfigurationPlans } from './domain/configuration/configuration-plans.ts';
+import { DataAtRisk } from './domain/configuration/data-at-risk.ts';
+import { DecoderChecks } from './domain/configuration/decoder-checks.ts';
 import { ConfigurationService } from './domain/products/configuration-service.ts';
 import { ProductService } from './domain/products/product-service.ts';
 import { Exporter } from './domain/transfer/exporter.ts';
@@ -69,6 +75,7 @@ interface DomainDeps {
   /** Left out: the frames of this node alone. */
   frames?: Frames;
   engine: DecoderEngine;
+  yaml: Yaml;
   onRejected?: (code: string) => void;
   /** Called with the number of values that a sweep has deleted. */
   onForgotten?: (values: number) => void;
@@ -92,6 +99,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     limiter,
     frames = new LocalFrames(),
     engine,
+    yaml,
     onRejected,
     onForgotten,
     nodePlace,
@@ -199,6 +207,25 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const runner = new CallRunner({ engine, ingestCache, history, judge, senders });
   const examples = new DecoderExamples({ database, ingestCache, runner, now });
   const decoders = new DecoderService({ database, ingestCache, cluster, store, engine, runner, examples, now });
+  const configurationExport = new ConfigurationExport({ database, yaml, now });
+  const configurationPlans = new ConfigurationPlans({
+    database: bare,
+    yaml,
+    decoders: new DecoderChecks({ engine, examples, ingestCache }),
+    data: new DataAtRisk({ database, store }),
+    shares,
+    now,
+  });
+  const configurationApply = new ConfigurationApply({
+    database,
+    cluster,
+    store,
+    plans: configurationPlans,
+    products,
+    removals,
+    suggestions,
+    now,
+  });
   const callFeed = new CallFeed(cluster, store);
   const calls = new CallLog({ ingestCache, store, feed: callFeed, shares });
   const replaying = { authenticator, ingestCache, store, recorder, runner, feed: callFeed, receiptTimes, shares, now };
@@ -292,5 +319,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     networkReceiver,
     unknownDevices,
     configurations,
+    configurationExport,
+    configurationPlans,
+    configurationApply,
   };
 }

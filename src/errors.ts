@@ -6,6 +6,7 @@ export type ErrorCode =
   | 'BAD_USER_INPUT'
   | 'CONFLICT'
   | 'PLAN_LIMIT'
+  | 'PLAN_OUTDATED'
   | 'INVALID_DECODER'
   | 'RATE_LIMITED'
   | 'CURSOR_EXPIRED'

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Tenant } from '../support/tenant.ts';
 
 type Scope = 'READ' | 'RECORD' | 'CONFIGURE' | 'ADMIN';
@@ -40,6 +41,12 @@ function idOf(level: Reach['level'], tenant: Tenant): string {
   return level === 'workspace' ? tenant.workspaceId : level === 'product' ? tenant.productId : tenant.deviceId;
 }
 
+/** The hash of a plan of a document that names nothing. */
+function hashOfNothing(workspaceId: string): string {
+  const how = JSON.stringify({ workspaceId, set: '', prune: false, deleteData: false });
+  return createHash('sha256').update(`${how}\n0\n0\n[]\n`).digest('base64url');
+}
+
 /** Every operation of the schema, and every field of a type that takes an id, by its name. */
 export const REACHES: Record<string, Reach[]> = {
   'Query.workspace': [
@@ -58,6 +65,9 @@ export const REACHES: Record<string, Reach[]> = {
       'query ($id: ID!) { product(key: "of-tenant", workspaceId: $id) { id name key } }',
       (target) => ({ id: target.workspaceId }),
     ),
+  ],
+  'Query.exportConfiguration': [
+    reach('workspace', 'ADMIN', 'query ($id: ID) { exportConfiguration(workspaceId: $id) }'),
   ],
   'Query.planChange': [
     reach('device', 'READ', 'query ($id: ID!) { planChange(deviceId: $id, plan: "free") { plan measurements } }'),
@@ -242,6 +252,22 @@ export const REACHES: Record<string, Reach[]> = {
     reach('workspace', 'ADMIN', 'mutation ($id: ID!) { renameWorkspace(id: $id, name: "x") { name } }'),
   ],
   'Mutation.deleteWorkspace': [reach('workspace', 'ADMIN', 'mutation ($id: ID!) { deleteWorkspace(id: $id) }')],
+  'Mutation.planConfiguration': [
+    reach('workspace', 'ADMIN', 'mutation ($id: ID) { planConfiguration(workspaceId: $id, document: "{}") { hash } }'),
+  ],
+  'Mutation.applyConfiguration': [
+    reach(
+      'workspace',
+      'ADMIN',
+      'mutation ($id: ID, $hash: String!) { applyConfiguration(workspaceId: $id, document: "{}", hash: $hash) { hash } }',
+      (target) => ({ id: target.workspaceId, hash: hashOfNothing(target.workspaceId) }),
+    ),
+  ],
+  'Mutation.renewToken': [
+    reach('workspace', 'ADMIN', 'mutation ($id: ID!) { renewToken(id: $id) { secret } }', (target) => ({
+      id: target.individualId,
+    })),
+  ],
   'Mutation.revokeToken': [
     reach('workspace', 'ADMIN', 'mutation ($id: ID!) { revokeToken(id: $id) }', (target) => ({
       id: target.individualId,
@@ -491,6 +517,7 @@ export const DESTRUCTIVE = [
   'Mutation.removeDecoderExample',
   'Mutation.deleteDevices',
   'Mutation.deleteProduct',
+  'Mutation.renewToken',
   'Mutation.revokeToken',
   'Mutation.removeMember',
   'Mutation.deleteWorkspace',

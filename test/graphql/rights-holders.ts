@@ -111,6 +111,7 @@ export class Holders {
     },
     'Mutation.adoptUnknownDevice': async () => void (this.tenant.unknownDeviceId = await this.#makeUnknown()),
     'Mutation.adoptUnknownDevices': async () => void (this.tenant.otherUnknownDeviceId = await this.#makeUnknown()),
+    'Mutation.renewToken': () => Promise.resolve(),
     'Mutation.revokeToken': async () => {
       const { personal, workspaceId } = this.tenant;
       this.tenant.individualId = (await createToken(this.#server, personal, workspaceId, ['READ'])).id;

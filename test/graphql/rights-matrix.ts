@@ -35,6 +35,7 @@ Query.deviceBySerialNumber(productId)            0 F F F 0   0 F F F 0   - F F F
 Query.history(deviceIds)                         ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 Query.history(productId)                         ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U
 Query.unknownDevices(workspaceId)                ✓ F F F ✓   F F F F F   F F F F F   ✓ ✓ ✓   -   U U   U
+Query.exportConfiguration(workspaceId)           F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
 Query.auditLog(workspaceId)                      F F F ✓ ✓   F F F F F   F F F F F   F F ✓   -   U U   U
 Query.auditLog()                                 F F F F F   F F F F F   F F F F F   F F F   ✓   U U   U
 
@@ -51,6 +52,9 @@ Mutation.removeMember(workspaceId)               F F F ✓ ✓   F F F F F   F F
 Mutation.createToken(input)                      F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
 Mutation.createToken(PERSONAL)                   F F F F F   F F F F F   F F F F F   ✓ ✓ ✓   ✓   U U   U
 Mutation.updateToken(id)                         F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
+Mutation.renewToken(id)                          F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
+Mutation.planConfiguration(workspaceId)          F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
+Mutation.applyConfiguration(workspaceId)         F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
 Mutation.revokeToken(id)                         F F F ✓ ✓   F F F F F   F F F F F   F F ✓   -   U U   U
 Mutation.createProduct(input)                    F F ✓ F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
 Mutation.updateProduct(id)                       F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U

@@ -21,6 +21,7 @@ import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlit
 import { createPostgresDatabase } from './postgres.ts';
 import type { DatabaseName } from './server.ts';
 import { ADMIN_TOKEN } from './server-process.ts';
+import { YamlThread } from '../../src/yaml/yaml-thread.ts';
 
 /** The real domain on a real database in this process, without transports and, unless an `engine` is given, decoders, and with a clock to turn. */
 export interface OpenDomain extends Domain {
@@ -54,6 +55,7 @@ export async function openDomain(name: DatabaseName, engine = {} as DecoderEngin
       cluster,
       limiter: new LocalWriteLimiter(),
       engine,
+      yaml: new YamlThread(),
       now,
       log,
     },

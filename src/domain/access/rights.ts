@@ -42,6 +42,7 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.deviceBySerialNumber': READ,
   'Query.history': READ,
   'Query.unknownDevices': { needs: ['READ'], whole: true },
+  'Query.exportConfiguration': { needs: ['ADMIN', 'READ'], whole: true },
   // Without a workspace it concerns the installation, for operators: the argument decides.
   'Query.auditLog': ADMIN,
 
@@ -58,7 +59,10 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   // INDIVIDUAL needs ADMIN, PERSONAL a person: the kind decides.
   'Mutation.createToken': { needs: 'token' },
   'Mutation.updateToken': { needs: 'token' },
+  'Mutation.renewToken': ADMIN,
   'Mutation.revokeToken': { needs: 'token' },
+  'Mutation.planConfiguration': { needs: ['ADMIN', 'READ'], whole: true },
+  'Mutation.applyConfiguration': { needs: ['ADMIN', 'READ', 'CONFIGURE'], whole: true },
   'Mutation.createProduct': { needs: ['CONFIGURE'], whole: true },
   'Mutation.updateProduct': CONFIGURE,
   'Mutation.deleteProduct': CONFIGURE,
@@ -177,6 +181,9 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   DeleteResult: { measurements: ANY },
   DeviceImport: { 'lines created updated kept refusedLines refused': ANY },
   DeviceImportLine: { 'line serialNumber code message': ANY },
+  ConfigurationPlan: { 'hash pending drift blocked': ANY },
+  ConfigurationChange: { 'action path before after measurements': ANY },
+  ConfigurationBlock: { 'path message': ANY },
 
   AuditEntry: {
     'id at operation subjects userId userEmail tokenId tokenName': ANY,

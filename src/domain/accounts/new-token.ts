@@ -2,7 +2,8 @@ import { badInput } from '../../errors.ts';
 import { FIELD_IDENTIFIER } from '../entities/field.ts';
 import type { TokenKind, TokenScope } from '../entities/token.ts';
 
-const MAX_LIMITS = 1000;
+/** Maximum products, and devices, that a token is limited to. */
+export const MAX_LIMITS = 1000;
 
 /** The input for a new token; times in milliseconds. `kind` PERSONAL: the five in the middle are left out. */
 export interface NewToken {
@@ -58,14 +59,14 @@ export function checkLimit(ids: string[] | null | undefined, path: string): stri
 }
 
 /**
- * The identifiers without duplicates, null: no limit; else BAD_USER_INPUT. A field need not exist yet. Whoever may
+ * The identifiers without duplicates, null: no limit; else BAD_USER_INPUT naming `path`. A field need not exist yet. Whoever may
  * CONFIGURE or ADMIN sees decoders, calls and other tokens, so that a limit to fields would be none.
  */
 export function checkFieldLimit(
   identifiers: string[] | null | undefined,
   scopes: readonly TokenScope[],
+  path = 'input.fields',
 ): string[] | null {
-  const path = 'input.fields';
   for (const [at, identifier] of (identifiers ?? []).entries())
     if (!FIELD_IDENTIFIER.test(identifier))
       throw badInput(

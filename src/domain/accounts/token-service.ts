@@ -30,9 +30,10 @@ const MAX_SIGN_INS = 500;
 /** Maximum surplus tokens ended per sign-in: older versions had no bound. */
 const ENDED_AT_ONCE = 500;
 const MAX_SHOWN = 500;
-/** Maximum tokens made by createToken, per user and per workspace. */
+/** Maximum PERSONAL tokens made by createToken, per user. */
 const MAX_OF_USER = 500;
-const MAX_OF_WORKSPACE = 2_000;
+/** Maximum INDIVIDUAL tokens per workspace. */
+export const MAX_OF_WORKSPACE = 2_000;
 /** Tokens read at once, for short pieces of the event loop. */
 const READ_AT_ONCE = 200;
 
@@ -141,6 +142,33 @@ export class TokenService {
     });
     await cluster.changed([{ kind: 'token', id: token.id }]);
     return token;
+  }
+
+  /**
+   * Gives an INDIVIDUAL token of the workspace another secret, as ADMIN with every scope of it whom the token does not
+   * outlast. The next request with the old one is rejected.
+   */
+  async renew(access: Access, id: string): Promise<CreatedToken> {
+    const { database, cluster, now } = this.#deps;
+    const known = await this.#find(database.read(), access, id);
+    const workspaceId = known.workspace?.id;
+    if (workspaceId == null) throw badInput('id: a PERSONAL token keeps its secret; make another and revoke this one.');
+    const allow = (present: Access, { scopes, expiresAt }: Token): void => {
+      for (const scope of ['ADMIN', ...scopes] as const) present.requireWorkspace(workspaceId, scope);
+      present.requireOutlasts(expiresAt ?? null);
+    };
+    allow(access, known);
+    const secret = newSecret();
+    const token = await database.write(async (em) => {
+      const held = { workspaces: { id: workspaceId }, tokens: { id: known.id } };
+      const present = await holdRights(em, access, now(), held);
+      const found = await this.#find(em, present, id);
+      allow(present, found);
+      found.hash = hashSecret(secret);
+      return found;
+    });
+    await cluster.changed([{ kind: 'token', id: token.id }]);
+    return { token, secret };
   }
 
   /**

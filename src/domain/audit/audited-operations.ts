@@ -18,7 +18,9 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   // A PERSONAL token belongs to no workspace: its entry goes to operators.
   createToken: 'workspace',
   updateToken: 'workspace',
+  renewToken: 'workspace',
   revokeToken: 'workspace',
+  applyConfiguration: 'workspace',
   createProduct: 'workspace',
   updateProduct: 'workspace',
   deleteProduct: 'workspace',
@@ -49,6 +51,7 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   // Measurements, not administration; and a trial that stores nothing.
   recordMeasurements: null,
   testDecoder: null,
+  planConfiguration: null,
 };
 
 /** Arguments that are logged as they are, under this name at any depth. */
@@ -57,7 +60,7 @@ export const TOLD: ReadonlySet<string> = new Set(
     'id ids productId deviceId workspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
     'dryRun status force ignore version name email operator role kind scopes expiresAt identifier type meaning ' +
     'overflowAt unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
-    'confirm answer200 ignoreZeroPlaces timeZone key onExisting'
+    'confirm answer200 ignoreZeroPlaces timeZone key onExisting hash set prune deleteData'
   ).split(' '),
 );
 
@@ -73,6 +76,7 @@ export const SIZED: ReadonlySet<string> = new Set([
   'request',
   'expected',
   'webhookAnswer',
+  'document',
 ]);
 
 /** Arguments that are logged by presence alone, as are all without a list. */

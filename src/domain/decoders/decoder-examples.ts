@@ -16,7 +16,8 @@ import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import { differenceOf, readExpected } from './example-check.ts';
 import { examplesOf, type ExampleTexts, MAX_EXAMPLE_PART, MAX_EXAMPLES_BYTES, readExamples } from './example-rows.ts';
 
-const MAX_EXAMPLES = 100;
+/** Maximum examples per product. */
+export const MAX_EXAMPLES = 100;
 
 interface DecoderExamplesDeps {
   database: Database;
@@ -98,7 +99,7 @@ export class DecoderExamples {
       // Yield between examples: a hundred may have half a megabyte each.
       await yieldToEventLoop();
       const texts = (await readExamples(this.#deps.database, [id])).get(id);
-      const difference = texts === undefined ? null : await this.#difference(product, source, texts);
+      const difference = texts === undefined ? null : await this.difference(product, source, parsed(texts));
       if (difference === null) continue;
       const why = access.may(product.workspaceId, 'READ') ? `: ${difference}` : ' (scope READ shows how)';
       throw new AppError('INVALID_DECODER', `The example "${name}" fails${why}. Nothing was saved.`, {
@@ -107,13 +108,18 @@ export class DecoderExamples {
     }
   }
 
-  async #difference(product: ProductInfo, source: string, texts: ExampleTexts): Promise<string | null> {
+  /** How the entries of an example differ from those expected, as one sentence; null: they do not. Stores nothing. */
+  async difference(
+    product: ProductInfo,
+    source: string,
+    example: { request: DecoderRequestInput; expected: unknown },
+  ): Promise<string | null> {
     const { runner, now } = this.#deps;
-    const request = typedRequest(product, JSON.parse(texts.request) as DecoderRequestInput);
+    const request = typedRequest(product, example.request);
     const { run, raw } = await runner.run({ product, source, request, receivedAt: now(), counted: false });
     const error = run?.error;
     if (error) return `${error.kind}: ${error.message}${error.line === null ? '' : ` (line ${error.line})`}`;
-    return differenceOf(readExpected(JSON.parse(texts.expected)), raw);
+    return differenceOf(readExpected(example.expected), raw);
   }
 
   #load(product: ProductInfo): Promise<DecoderExample[]> {
@@ -124,6 +130,10 @@ export class DecoderExamples {
   #product(access: Access, id: string, scope: TokenScope): Promise<ProductInfo> {
     return visibleProduct(this.#deps.ingestCache, access, id, scope);
   }
+}
+
+function parsed({ request, expected }: ExampleTexts): { request: DecoderRequestInput; expected: unknown } {
+  return { request: JSON.parse(request) as DecoderRequestInput, expected: JSON.parse(expected) as unknown };
 }
 
 function jsonBytes(value: unknown): number {

@@ -1,13 +1,14 @@
 import { badInput } from '../../errors.ts';
+import { sortedJson } from '../text/sorted-json.ts';
 import type { RawEntry } from './decoder-output.ts';
 
 const MAX_EXPECTED = 1_000;
 const COMPARED = ['device', 'field', 'value', 'timestamp'];
 
-/** The expected entries of an example: `{device?, field, value, timestamp?}`; BAD_USER_INPUT for anything else. */
-export function readExpected(expected: unknown): Record<string, unknown>[] {
+/** The expected entries of an example: `{device?, field, value, timestamp?}`; BAD_USER_INPUT naming `path` for anything else. */
+export function readExpected(expected: unknown, path = 'expected'): Record<string, unknown>[] {
   const list: unknown[] = Array.isArray(expected) ? expected : [expected];
-  if (list.length > MAX_EXPECTED) throw badInput(`expected: at most ${MAX_EXPECTED} entries.`);
+  if (list.length > MAX_EXPECTED) throw badInput(`${path}: at most ${MAX_EXPECTED} entries.`);
   return list.map((entry, index) => {
     if (
       typeof entry !== 'object' ||
@@ -15,10 +16,10 @@ export function readExpected(expected: unknown): Record<string, unknown>[] {
       Array.isArray(entry) ||
       typeof (entry as { field?: unknown }).field !== 'string'
     )
-      throw badInput(`expected[${index}]: must be an object {device, field, value, timestamp?}.`);
+      throw badInput(`${path}[${index}]: must be an object {device, field, value, timestamp?}.`);
     const unknown = Object.keys(entry).find((key) => !COMPARED.includes(key));
     if (unknown !== undefined)
-      throw badInput(`expected[${index}].${unknown.slice(0, 50)}: unknown; there are ${COMPARED.join(', ')}.`);
+      throw badInput(`${path}[${index}].${unknown.slice(0, 50)}: unknown; there are ${COMPARED.join(', ')}.`);
     return entry as Record<string, unknown>;
   });
 }
@@ -39,7 +40,7 @@ export function differenceOf(expected: Record<string, unknown>[], came: RawEntry
       const same =
         key === 'device'
           ? textOf(wanted[key]) === textOf(got[key])
-          : JSON.stringify(wanted[key]) === JSON.stringify(got[key]);
+          : JSON.stringify(sortedJson(wanted[key])) === JSON.stringify(sortedJson(got[key]));
       if (!same) return `entry ${at}: expected ${key} ${shown(wanted[key])}, got ${shown(got[key])}`;
     }
   }

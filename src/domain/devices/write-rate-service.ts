@@ -83,11 +83,15 @@ function readRate({ perSecond, reset }: WriteRateChange): number | null {
   if ((perSecond !== undefined) === (reset === true))
     throw badInput('Give either perSecond (null: no limit) or reset: true.');
   if (perSecond === undefined) return null;
-  if (perSecond === null) return 0;
+  return checkWriteRate(perSecond ?? 0, 'perSecond');
+}
+
+/** The writes per second, 0 for no limit; BAD_USER_INPUT naming `path` when they are too few or too many. */
+export function checkWriteRate(perSecond: number, path: string): number {
   const fits = perSecond === 0 || (perSecond >= MIN_PER_SECOND && perSecond <= MAX_PER_SECOND);
   if (!fits)
     throw badInput(
-      `perSecond: expected a number from ${MIN_PER_SECOND} (one in ten days) to ${MAX_PER_SECOND}, or null (also 0) for no limit; got ${perSecond}.`,
+      `${path}: expected a number from ${MIN_PER_SECOND} (one in ten days) to ${MAX_PER_SECOND}, or null (also 0) for no limit; got ${perSecond}.`,
     );
   return perSecond;
 }

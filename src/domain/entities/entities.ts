@@ -1,3 +1,4 @@
+import { AppliedObjectSchema } from './applied-object.ts';
 import { AuditEntrySchema } from './audit-entry.ts';
 import { ConfigurationFieldSchema } from './configuration-field.ts';
 import { DecoderExampleSchema } from './decoder-example.ts';
@@ -35,4 +36,5 @@ export const ENTITIES = [
   UnknownCallSchema,
   InstallationSchema,
   AuditEntrySchema,
+  AppliedObjectSchema,
 ];

@@ -20,7 +20,8 @@ import { checkConfigurationValue } from './configuration-value.ts';
 import { configurationFieldKeyOf } from './field-id.ts';
 import { FIELD_TEXTS } from './new-field.ts';
 
-const MAX_FIELDS = 200;
+/** Maximum configuration fields per product. */
+export const MAX_CONFIGURATION_FIELDS = 200;
 
 interface ConfigurationServiceDeps {
   database: Database;
@@ -66,8 +67,8 @@ export class ConfigurationService {
       const product = await lockProduct(em, access, productId, 'CONFIGURE');
       if ((await em.count(ConfigurationFieldSchema, { product: product.key, identifier })) > 0)
         throw conflict(`input.identifier: the product already has a configuration field "${identifier}".`);
-      if ((await em.count(ConfigurationFieldSchema, { product: product.key })) >= MAX_FIELDS)
-        throw badInput(`A product has at most ${MAX_FIELDS} configuration fields.`);
+      if ((await em.count(ConfigurationFieldSchema, { product: product.key })) >= MAX_CONFIGURATION_FIELDS)
+        throw badInput(`A product has at most ${MAX_CONFIGURATION_FIELDS} configuration fields.`);
       return em.create(ConfigurationFieldSchema, { product, ...row });
     });
     await this.#changed(field);

@@ -46,8 +46,8 @@ export function checkNewProduct(input: NewProduct) {
 }
 
 /** The name as it was written, null when left out; BAD_USER_INPUT when it is not an IANA zone. */
-export function checkTimeZone(name: string | null | undefined): string | null {
+export function checkTimeZone(name: string | null | undefined, path = 'input.timeZone'): string | null {
   if (name == null) return null;
-  ZoneOffsets.of(name, 'input.timeZone');
+  ZoneOffsets.of(name, path);
   return name;
 }

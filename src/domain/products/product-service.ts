@@ -243,7 +243,7 @@ export class ProductService {
       found.authorKey = null;
       return { id: found.id, key: found.key, workspaceId: found.workspace.id };
     });
-    await this.#finishDeletion(product, goesOn);
+    await this.finishDeletion(product);
     return product.id;
   }
 
@@ -253,11 +253,11 @@ export class ProductService {
       .read()
       .find(ProductSchema, { deletedAt: { $ne: null } }, { fields: ['id', 'key', 'workspace'] });
     for (const { id, key, workspace } of begun)
-      if (!isStopping()) await this.#finishDeletion({ id, key, workspaceId: workspace.id }, isStopping);
+      if (!isStopping()) await this.finishDeletion({ id, key, workspaceId: workspace.id }, isStopping);
   }
 
-  /** Deletes slice by slice, each a short transaction, so that other writers do not wait long. */
-  async #finishDeletion(product: Begun, isStopping: () => boolean): Promise<void> {
+  /** Completes a deletion that has begun, slice by slice, each a short transaction: other writers do not wait long. */
+  async finishDeletion(product: Begun, isStopping = goesOn): Promise<void> {
     const { id, key, workspaceId } = product;
     const { database, cluster, store } = this.#deps;
     // Drop the product from caches first, so that nothing is recorded for a device whose measurements are deleted

@@ -18,6 +18,9 @@ import type { Recorder } from '../../domain/measurements/recorder.ts';
 import type { MeasurementStore } from '../../domain/ports/store.ts';
 import { FieldMisfits } from '../../domain/products/field-misfits.ts';
 import type { FieldService } from '../../domain/products/field-service.ts';
+import type { ConfigurationApply } from '../../domain/configuration/configuration-apply.ts';
+import type { ConfigurationExport } from '../../domain/configuration/configuration-export.ts';
+import type { ConfigurationPlans } from '../../domain/configuration/configuration-plans.ts';
 import type { ConfigurationService } from '../../domain/products/configuration-service.ts';
 import type { ProductService } from '../../domain/products/product-service.ts';
 import type { TokenService } from '../../domain/accounts/token-service.ts';
@@ -26,6 +29,7 @@ import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { WorkspaceRemoval } from '../../domain/products/workspace-removal.ts';
 import type { WorkspaceService } from '../../domain/accounts/workspace-service.ts';
 import { AuditResolver } from './audit-resolver.ts';
+import { ConfigurationDocumentResolver } from './configuration-document-resolver.ts';
 import { ConfigurationResolver } from './configuration-resolver.ts';
 import { DecoderResolver } from './decoder-resolver.ts';
 import { DeviceImportResolver } from './device-import-resolver.ts';
@@ -88,6 +92,9 @@ export interface ResolverDeps {
   decoders: DecoderService;
   examples: DecoderExamples;
   configurations: ConfigurationService;
+  configurationExport: ConfigurationExport;
+  configurationPlans: ConfigurationPlans;
+  configurationApply: ConfigurationApply;
   unknownDevices: UnknownDevices;
   /** BASE_URL without a final slash. */
   baseUrl: () => string;
@@ -120,6 +127,10 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [DecoderRunResolver, () => new DecoderRunResolver()],
   [ReplayResolver, (d) => new ReplayResolver(d.replay)],
   [ConfigurationResolver, (d) => new ConfigurationResolver(d.configurations)],
+  [
+    ConfigurationDocumentResolver,
+    (d) => new ConfigurationDocumentResolver(d.configurationExport, d.configurationPlans, d.configurationApply),
+  ],
   [UnknownDeviceResolver, (d) => new UnknownDeviceResolver(d.unknownDevices)],
   [FieldResolver, (d) => new FieldResolver(d.fields)],
   [FieldObjectResolver, (d) => new FieldObjectResolver(new FieldMisfits({ ...d, devices: d.deviceList }))],

@@ -35,6 +35,17 @@ export class TokenResolver {
     return this.#tokens.update(access, id, input);
   }
 
+  @Mutation(() => CreatedToken, {
+    description:
+      'Gives an INDIVIDUAL token another secret, shown this once; the old one ends at once. For ADMINs who have all of its scopes.',
+  })
+  renewToken(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the token.' }) id: string,
+  ): Promise<CreatedToken> {
+    return this.#tokens.renew(access, id);
+  }
+
   @Mutation(() => ID, { description: 'The next request with it is refused.' })
   revokeToken(
     @Ctx() { access }: GraphqlContext,

@@ -85,6 +85,20 @@ const ADMINISTRATION: Record<string, MutationWay> = {
   deleteWorkspace: { make: (maker) => maker.workspace(), args: (_, id) => [{ id }] },
   removeMember: { make: (maker) => maker.member(), args: (w, userId) => [{ workspaceId: w.workspaceId, userId }] },
   renameWorkspace: { args: (w) => [{ id: w.workspaceId, name: text(w, 200) }] },
+  planConfiguration: {
+    args: (w) => [
+      { workspaceId: w.workspaceId, document: `{"tokens": [{"name": ${JSON.stringify('n'.repeat(w.size.text))}}]}` },
+      { workspaceId: w.workspaceId, document: 'products: []', set: 'walk', prune: true, deleteData: true },
+    ],
+  },
+  applyConfiguration: {
+    make: (maker) => maker.drifted(),
+    args: (w, made) => [
+      { workspaceId: w.workspaceId, document: made?.document, hash: made?.hash, set: 'walk' },
+      { workspaceId: w.workspaceId, document: '{}', hash: made?.hash, prune: true, deleteData: true },
+    ],
+  },
+  renewToken: { make: (maker) => maker.token(), args: (_, id) => [{ id }] },
   revokeToken: { make: (maker) => maker.token(), args: (_, id) => [{ id }] },
   setMember: { args: (w) => [{ workspaceId: w.workspaceId, userId: some(w.userIds, w), role: 'EDITOR' }] },
   setWriteRate: {

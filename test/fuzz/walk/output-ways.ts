@@ -52,6 +52,11 @@ export const OUTPUT_WAYS: OutputWays = {
     { first: FIRST, ids: w.deviceIds.slice(0, 1000) },
     { first: FIRST, after: w.cursors.devices },
   ],
+  'Query.exportConfiguration': (w) => [
+    { workspaceId: w.workspaceId },
+    { workspaceId: w.workspaceId, format: 'JSON' },
+    { workspaceId: w.workspaceId, productKeys: [] },
+  ],
   'Query.history': (w) => [
     { deviceIds: w.deviceIds.slice(0, HISTORY_DEVICES), ...RANGE },
     ...historyOf(w).map((more) => ({ deviceIds: w.deviceIds.slice(0, 2), ...more })),

@@ -169,6 +169,37 @@ export class Maker {
     return id;
   }
 
+  /** A document that was applied, and the hash of its plan since somebody has changed what it made. */
+  async drifted(): Promise<{ document: string; hash: string }> {
+    const key = unique(this.#world);
+    const document = JSON.stringify({ products: [{ key, name: 'planned' }] });
+    const about = 'workspaceId: $w, document: $d, set: "walk"';
+    const plan = async (): Promise<string> => {
+      const query = `mutation ($w: ID, $d: String!) { planConfiguration(${about}) { hash } }`;
+      const answer = await this.#server.gql(query, { w: this.#world.workspaceId, d: document });
+      return answer['planConfiguration'].hash;
+    };
+    await this.#server.gql(
+      `mutation ($w: ID, $d: String!, $h: String!) { applyConfiguration(${about}, hash: $h) { hash } }`,
+      {
+        w: this.#world.workspaceId,
+        d: document,
+        h: await plan(),
+      },
+    );
+    const { product } = await this.#server.gql(
+      'query ($w: ID, $k: String) { product(workspaceId: $w, key: $k) { id } }',
+      {
+        w: this.#world.workspaceId,
+        k: key,
+      },
+    );
+    await this.#server.gql('mutation ($id: ID!) { updateProduct(id: $id, input: { name: "by hand" }) { id } }', {
+      id: product.id,
+    });
+    return { document, hash: await plan() };
+  }
+
   async token(): Promise<string> {
     return (await createToken(this.#server, ADMIN_TOKEN, this.#world.workspaceId, ['READ'])).id;
   }

@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import type { EntityManager } from '@mikro-orm/sql';
+import type { Access } from '../access/access.ts';
+import type { Dialect } from '../ports/database.ts';
+import { type Applied, placeKey, readApplied } from './applied-objects.ts';
+import type { Change } from './differences.ts';
+import { type Draft, draftOf, type Ownership, prunedDraft } from './draft.ts';
+import { checkMembers, type MemberDraft, usersOf } from './member-plan.ts';
+import { paired } from './pairing.ts';
+import { checkProduct, type ProductDraft } from './product-plan.ts';
+import { type ProductName, readProductNames, readProductStates } from './product-state.ts';
+import type { Asked, DocumentTree, Section } from './read-document.ts';
+import { nameOfReference, type ProductReference } from './references.ts';
+import type { Block } from './shape.ts';
+import { checkTokens, devicesNamed, type TokenDraft } from './token-plan.ts';
+import { readMemberStates, readTokenStates } from './workspace-state.ts';
+
+/** A document and the way in which it is to be applied. */
+export interface PlanRequest {
+  workspaceId: string;
+  document: DocumentTree;
+  /** '': none. */
+  set: string;
+  prune: boolean;
+  deleteData: boolean;
+}
+
+/** Everything that a document would change, and that it depends on, as of one moment. */
+export interface Draught {
+  request: PlanRequest;
+  products: ProductDraft[];
+  tokens: TokenDraft[];
+  members: MemberDraft[];
+  blocks: Block[];
+  /** Ids of products by their names in the document, without new ones. */
+  productIds: ReadonlyMap<string, string>;
+  /** Ids of the devices to which tokens refer, by `nameOfDevice`. */
+  deviceIds: ReadonlyMap<string, string>;
+  /** Ids of the users that become members, by their addresses. */
+  userIds: ReadonlyMap<string, string>;
+  /** Records of objects that the document no longer names: those that stay, and those that are gone. */
+  left: Applied[];
+  gone: Applied[];
+  /** Over all of the above: the same for the same document as long as nothing that it concerns has changed. */
+  hash: string;
+}
+
+/** Works out what a document would change, for the rights of `access`. Reads as of one moment if the transaction does. */
+export async function draughtOf(
+  em: EntityManager,
+  dialect: Dialect,
+  access: Access,
+  request: PlanRequest,
+  now: number,
+): Promise<Draught> {
+  const { workspaceId, document, set, prune } = request;
+  const blocks: Block[] = [];
+  const applied = await readApplied(em, workspaceId);
+  const ownership: Ownership = { set, prune, applied };
+  const owned = (section: Section): Map<string, Applied> => {
+    const asked = new Set(document[section].map(({ name }) => name));
+    return new Map(
+      [...applied.values()]
+        .filter((one) => one.section === section && one.set === set && !asked.has(one.name))
+        .map((one) => [one.name, one]),
+    );
+  };
+
+  const names = await readProductNames(em, workspaceId);
+  const pairs = withAdopted(paired(document.products, names, blocks), names, blocks);
+  const [ownedProducts, ownedTokens, ownedMembers] = [owned('products'), owned('tokens'), owned('members')];
+  const pruned = prune ? names.filter(({ name }) => ownedProducts.has(name)) : [];
+  const concerned = [...[...pairs.values()].filter((name) => name !== null), ...pruned];
+  const states = await readProductStates(em, dialect, concerned);
+  const products: ProductDraft[] = [...pairs].map(([asked, name]) =>
+    draftOf('products', asked, name && states.get(name.key)!, ownership, blocks),
+  );
+  for (const draft of products) checkProduct(draft, blocks);
+  for (const { key, name } of pruned)
+    products.push(prunedDraft('products', states.get(key)!, ownedProducts.get(name)!));
+
+  const references = referencesAfter(names, pairs);
+  const prunedIds = new Set(pruned.map(({ id }) => id));
+  const productIds = new Map(
+    [...references].filter(([id]) => !prunedIds.has(id)).map(([id, reference]) => [nameOfReference(reference), id]),
+  );
+  const areTokens = document.tokens.length > 0 || (prune && ownedTokens.size > 0);
+  const tokenStates = areTokens ? await readTokenStates(em, workspaceId, references) : [];
+  const tokens: TokenDraft[] = [...paired(document.tokens, tokenStates, blocks)].map(([asked, state]) =>
+    draftOf('tokens', asked, state, ownership, blocks),
+  );
+  if (prune)
+    for (const state of tokenStates.filter(({ name }) => ownedTokens.has(name)))
+      tokens.push(prunedDraft('tokens', state, ownedTokens.get(state.name)!));
+  const deviceIds = await devicesNamed(em, tokens, productIds);
+  const known = new Set([...productIds.keys(), ...document.products.map(({ name }) => name)]);
+  checkTokens({ tokens, known, deviceIds, count: tokenStates.length }, { workspaceId, access, now }, blocks);
+
+  const areMembers = document.members.length > 0 || (prune && ownedMembers.size > 0);
+  const memberStates = areMembers ? await readMemberStates(em, workspaceId) : [];
+  const members: MemberDraft[] = [...paired(document.members, memberStates, blocks)].map(([asked, state]) =>
+    draftOf('members', asked, state, ownership, blocks),
+  );
+  if (prune)
+    for (const state of memberStates.filter(({ name }) => ownedMembers.has(name)))
+      members.push(prunedDraft('members', state, ownedMembers.get(state.name)!));
+  const userIds = await usersOf(em, access, members);
+  checkMembers({ members, userIds, all: memberStates }, { workspaceId, access }, blocks);
+
+  const there = new Set([
+    ...names.map(({ name }) => placeKey({ section: 'products', name })),
+    ...tokenStates.map(({ name }) => placeKey({ section: 'tokens', name })),
+    ...memberStates.map(({ name }) => placeKey({ section: 'members', name })),
+  ]);
+  const rest = [...ownedProducts.values(), ...ownedTokens.values(), ...ownedMembers.values()];
+  const isRead = (one: Applied): boolean =>
+    one.section === 'products' || (one.section === 'tokens' ? areTokens : areMembers);
+  const isThere = (one: Applied): boolean => !isRead(one) || there.has(placeKey(one));
+  const draught = { request, products, tokens, members, blocks, productIds, deviceIds, userIds };
+  return {
+    ...draught,
+    left: prune ? [] : rest.filter(isThere),
+    gone: rest.filter((one) => prune || !isThere(one)),
+    hash: hashOf(draught),
+  };
+}
+
+/** Every object of a plan, in the order of the sections. */
+export function draftsOf({ products, tokens, members }: Pick<Draught, 'products' | 'tokens' | 'members'>): Draft[] {
+  return [...products, ...tokens, ...members];
+}
+
+/** Everything that is to change. */
+export function pendingOf(draught: Draught): Change[] {
+  return draftsOf(draught).flatMap(({ pending }) => pending);
+}
+
+/** The pairs, with the products without a key that are to get one of the document. */
+function withAdopted(
+  pairs: Map<Asked, ProductName | null>,
+  names: readonly ProductName[],
+  blocks: Block[],
+): Map<Asked, ProductName | null> {
+  const taken = new Set(pairs.values());
+  return new Map(
+    [...pairs].map(([asked, name]) => {
+      if (asked.adopts === null || name !== null) return [asked, name];
+      const meant = names.filter(({ sharedName }) => sharedName === asked.adopts);
+      if (meant.length === 1 && !taken.has(meant[0]!)) return [asked, meant[0]!];
+      const why = meant.length === 1 ? 'the document names it by itself, too' : `the workspace has ${meant.length}`;
+      blocks.push({
+        path: `${asked.path}.adopt`,
+        message: `expected the name of one product without a key; of "${asked.adopts}": ${why}.`,
+      });
+      return [asked, null];
+    }),
+  );
+}
+
+/** References to products by their ids, as they are once the document is applied. */
+function referencesAfter(
+  names: readonly ProductName[],
+  pairs: ReadonlyMap<Asked, ProductName | null>,
+): Map<string, ProductReference> {
+  const references = new Map(names.map(({ id, reference }) => [id, reference]));
+  for (const [{ adopts, tree }, name] of pairs)
+    if (adopts !== null && name !== null) references.set(name.id, tree['key'] as string);
+  return references;
+}
+
+function hashOf(draught: Omit<Draught, 'hash' | 'left' | 'gone'>): string {
+  const { request, productIds, deviceIds, userIds } = draught;
+  const { document: _, ...how } = request;
+  const hash = createHash('sha256');
+  const add = (part: unknown): void => void hash.update(`${JSON.stringify(part)}\n`);
+  add(how);
+  for (const { section, name, state, is, target, wanted, applied } of draftsOf(draught))
+    add([section, name, idOf(state), is, target, wanted, applied?.state]);
+  for (const ids of [productIds, deviceIds, userIds])
+    add(draught.tokens.length === 0 && ids !== userIds ? 0 : [...ids]);
+  return hash.digest('base64url');
+}
+
+/** The server's own name of a row, under which it was planned. */
+function idOf(state: unknown): unknown {
+  const { id, userId } = (state ?? {}) as { id?: string; userId?: string };
+  return id ?? userId ?? null;
+}

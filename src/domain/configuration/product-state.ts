@@ -1,0 +1,195 @@
+import type { EntityManager } from '@mikro-orm/sql';
+import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
+import type { FieldType } from '../entities/field.ts';
+import type { Dialect } from '../ports/database.ts';
+import { jsonText, placeholders } from '../sql/long-columns.ts';
+import { sortedJson } from '../text/sorted-json.ts';
+import { normalOf } from './normal-form.ts';
+import { PRODUCT, requestTree } from './product-shape.ts';
+import { nameOfReference, type ProductReference, productReference } from './references.ts';
+import type { Tree } from './shape.ts';
+
+/** Products read at once: a dashboard, a decoder and its examples may be long. */
+const READ_AT_ONCE = 50;
+
+/** A product as documents refer to it. */
+export interface ProductName {
+  key: number;
+  id: string;
+  authorKey: string | null;
+  /** The name that people read. */
+  title: string;
+  /** The same where it has no key, and others may share the title; null: it has one. */
+  sharedName: string | null;
+  reference: ProductReference;
+  /** The name in its section. */
+  name: string;
+}
+
+/** A product as it is: its form in a document, and the rows behind that. */
+export interface ProductState extends ProductName {
+  tree: Tree;
+  fields: Map<string, { key: number; type: FieldType; wasBoolean: boolean }>;
+  configurationFields: Map<string, number>;
+  examples: Map<string, string>;
+}
+
+/** All products of a workspace in the order of their creation; those without a key are numbered by name. */
+export async function readProductNames(em: EntityManager, workspaceId: string): Promise<ProductName[]> {
+  const rows = await em.execute<Pick<ProductName, 'key' | 'id' | 'authorKey' | 'title'>[]>(
+    'select "key", id, author_key as "authorKey", name as title from product where workspace_id = ? and deleted_at is null ' +
+      'order by "key"',
+    [workspaceId],
+  );
+  const seen = new Map<string, number>();
+  return rows.map((row) => {
+    if (row.authorKey !== null) return { ...row, sharedName: null, reference: row.authorKey, name: row.authorKey };
+    const nth = (seen.get(row.title) ?? 0) + 1;
+    seen.set(row.title, nth);
+    const reference = productReference(row.title, nth);
+    return { ...row, sharedName: row.title, reference, name: nameOfReference(reference) };
+  });
+}
+
+/** The products as they are, by their keys. */
+export async function readProductStates(
+  em: EntityManager,
+  dialect: Dialect,
+  names: readonly ProductName[],
+): Promise<Map<number, ProductState>> {
+  const states = new Map<number, ProductState>();
+  const slices = new TransactionSlices();
+  for (let at = 0; at < names.length; at += READ_AT_ONCE) {
+    const some = names.slice(at, at + READ_AT_ONCE);
+    const rows = await readRows(
+      em,
+      dialect,
+      some.map(({ key }) => key),
+    );
+    for (const name of some) states.set(name.key, stateOf(name, rows));
+    await slices.next();
+  }
+  return states;
+}
+
+interface FieldRow {
+  productKey: number;
+  key: number;
+  identifier: string;
+  type: FieldType;
+  wasBoolean: boolean | number;
+}
+interface ConfigurationRow {
+  productKey: number;
+  key: number;
+  identifier: string;
+  default: unknown;
+}
+interface ExampleRow {
+  productKey: number;
+  id: string;
+  name: string;
+  request: unknown;
+  expected: unknown;
+}
+interface ProductRow {
+  productKey: number;
+  ignoreZeroPlaces: number | boolean;
+  dashboard: unknown;
+  answer200: number | null;
+  webhookAnswer: string | null;
+  source: string | null;
+}
+interface Rows {
+  products: Map<number, ProductRow>;
+  fields: Map<number, FieldRow[]>;
+  configurationFields: Map<number, ConfigurationRow[]>;
+  examples: Map<number, ExampleRow[]>;
+}
+
+async function readRows(em: EntityManager, dialect: Dialect, keys: readonly number[]): Promise<Rows> {
+  // SQLite keeps JSON as text; cast it on PostgreSQL, whose driver would parse it.
+  const text = (column: string): string => (dialect === 'sqlite' ? column : `${column}::text`);
+  const select = <Row>(columns: string, from: string, order: string): Promise<Row[]> =>
+    em.execute<Row[]>(`select ${columns} from ${from} in (${placeholders(keys)}) order by ${order}`, [...keys]);
+  const products = await select<ProductRow>(
+    'p."key" as "productKey", p.device_type as "deviceType", p.offline_after_seconds as "offlineAfterSeconds", ' +
+      'p.ignore_zero_places as "ignoreZeroPlaces", p.time_zone as "timeZone", p.write_rate as "writeRate", ' +
+      `${text('p.dashboard')} as dashboard, a.always200 as "answer200", a.webhook as "webhookAnswer", v.source`,
+    'product p left join product_answer a on a.product_key = p."key" ' +
+      'left join decoder_version v on v.product_key = p."key" and v.version = p.active_version where p."key"',
+    'p."key"',
+  );
+  const fields = await select<FieldRow>(
+    'product_key as "productKey", "key", identifier, type, name, unit, description, role, meaning, ' +
+      'overflow_at as "overflowAt", was_boolean as "wasBoolean"',
+    'field where product_key',
+    '"key"',
+  );
+  const configurationFields = await select<ConfigurationRow>(
+    `product_key as "productKey", "key", identifier, type, name, description, ${text('default_value')} as "default"`,
+    'configuration_field where product_key',
+    '"key"',
+  );
+  const examples = await select<ExampleRow>(
+    `product_key as "productKey", id, name, ${text('request')} as request, ${text('expected')} as expected`,
+    'decoder_example where product_key',
+    'created_at, id',
+  );
+  return {
+    products: new Map(products.map((row) => [row.productKey, row])),
+    fields: Map.groupBy(fields, ({ productKey }) => productKey),
+    configurationFields: Map.groupBy(configurationFields, ({ productKey }) => productKey),
+    examples: Map.groupBy(examples, ({ productKey }) => productKey),
+  };
+}
+
+function stateOf(name: ProductName, rows: Rows): ProductState {
+  const {
+    productKey: _,
+    ignoreZeroPlaces,
+    dashboard,
+    answer200,
+    webhookAnswer,
+    source,
+    ...product
+  } = rows.products.get(name.key)!;
+  const fields = rows.fields.get(name.key) ?? [];
+  const configurationFields = rows.configurationFields.get(name.key) ?? [];
+  const examples = rows.examples.get(name.key) ?? [];
+  const json = (value: unknown): unknown => sortedJson(JSON.parse(jsonText(value)));
+  const tree = {
+    ...product,
+    key: name.authorKey,
+    name: name.title,
+    ignoreZeroPlaces: Boolean(ignoreZeroPlaces),
+    answer200: answer200 === 1,
+    webhookAnswer: webhookAnswer === null ? null : (JSON.parse(webhookAnswer) as unknown),
+    fields,
+    configurationFields: configurationFields.map((field) => ({
+      ...field,
+      default: field.default === null ? null : (JSON.parse(jsonText(field.default)) as unknown),
+    })),
+    decoder: {
+      source,
+      examples: examples.map((example) => ({
+        name: example.name,
+        request: requestTree(JSON.parse(jsonText(example.request)) as Tree),
+        expected: json(example.expected),
+      })),
+    },
+    dashboard: json(dashboard),
+  };
+  return {
+    ...name,
+    tree: normalOf(PRODUCT, tree),
+    fields: new Map(
+      fields.map(({ key, identifier, type, wasBoolean }) => [
+        identifier,
+        { key, type, wasBoolean: Boolean(wasBoolean) },
+      ]),
+    ),
+    configurationFields: new Map(configurationFields.map(({ key, identifier }) => [identifier, key])),
+    examples: new Map(examples.map(({ id, name: example }) => [example, id])),
+  };
+}

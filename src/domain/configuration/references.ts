@@ -1,0 +1,52 @@
+import { badInput } from '../../errors.ts';
+import { isObject, shown } from './shape.ts';
+
+/**
+ * A product as a document names it: by its key, or one without a key by its name, and by its number (from 1, in the
+ * order of creation) among those that share it.
+ */
+export type ProductReference = string | { name: string; nth?: number };
+
+/** The reference as a document writes it. */
+export function readProductReference(given: unknown, path: string): ProductReference {
+  if (typeof given === 'string' && given !== '') return given;
+  if (isObject(given)) {
+    const { name, nth = 1, ...rest } = given;
+    const isNumbered = typeof nth === 'number' && Number.isInteger(nth) && nth > 0;
+    if (typeof name === 'string' && isNumbered && Object.keys(rest).length === 0) return productReference(name, nth);
+  }
+  throw badInput(`${path}: expected the key of a product, or {name} of one without a key, got ${shown(given)}.`);
+}
+
+/** The reference to a product without a key. */
+export function productReference(name: string, nth: number): ProductReference {
+  return nth === 1 ? { name } : { name, nth };
+}
+
+/** The name of the product that is referred to, by which it is known within a document. */
+export function nameOfReference(reference: ProductReference): string {
+  return typeof reference === 'string' ? reference : nameWithoutKey(reference.name, reference.nth ?? 1);
+}
+
+/** The name of something that has only a name, which others may share. In quotes: no key has any. */
+export function nameWithoutKey(name: string, nth: number): string {
+  return nth === 1 ? JSON.stringify(name) : `${JSON.stringify(name)}#${nth}`;
+}
+
+/** A device as a document names it. */
+export interface DeviceReference {
+  product: ProductReference;
+  serialNumber: string;
+}
+
+/** The reference as a document writes it. */
+export function readDeviceReference(given: unknown, path: string): DeviceReference {
+  if (isObject(given) && typeof given['serialNumber'] === 'string' && Object.keys(given).length === 2)
+    return { product: readProductReference(given['product'], `${path}.product`), serialNumber: given['serialNumber'] };
+  throw badInput(`${path}: expected {product, serialNumber} of a device, got ${shown(given)}.`);
+}
+
+/** The name of a device within a document. */
+export function nameOfDevice({ product, serialNumber }: DeviceReference): string {
+  return `${nameOfReference(product)}/${serialNumber}`;
+}

@@ -1,0 +1,111 @@
+import type { EntityManager } from '@mikro-orm/sql';
+import type { Access } from '../access/access.ts';
+import { MAX_OF_WORKSPACE } from '../accounts/token-service.ts';
+import { badInput } from '../../errors.ts';
+import type { TokenScope } from '../entities/token.ts';
+import { placeholders } from '../sql/long-columns.ts';
+import type { Draft } from './draft.ts';
+import { type DeviceReference, nameOfDevice, nameOfReference, type ProductReference } from './references.ts';
+import { type Block, blocking, type Tree } from './shape.ts';
+import type { TokenState } from './workspace-state.ts';
+
+const READ_AT_ONCE = 500;
+
+/** A token of a plan. */
+export type TokenDraft = Draft<TokenState>;
+
+/** The parts of a token's tree. */
+interface TokenTree {
+  name: string;
+  scopes: TokenScope[];
+  products?: ProductReference[];
+  devices?: DeviceReference[];
+  fields?: string[];
+  expiresAt?: string;
+}
+
+/** The tree of a token by its parts. */
+export function tokenOf(tree: Tree): TokenTree {
+  return tree as unknown as TokenTree;
+}
+
+/** Ids of the devices that changed tokens are limited to, by `nameOfDevice`; those that are not there are absent. */
+export async function devicesNamed(
+  em: EntityManager,
+  tokens: readonly TokenDraft[],
+  productIds: ReadonlyMap<string, string>,
+): Promise<Map<string, string>> {
+  const references = changed(tokens).flatMap(({ target }) => tokenOf(target!).devices ?? []);
+  const ids = new Map<string, string>();
+  for (const [product, own] of Map.groupBy(references, (reference) => nameOfReference(reference.product))) {
+    const productId = productIds.get(product);
+    const serials = [...new Set(own.map(({ serialNumber }) => serialNumber))].filter((one) => !one.includes('\0'));
+    if (productId === undefined) continue;
+    for (let at = 0; at < serials.length; at += READ_AT_ONCE) {
+      const some = serials.slice(at, at + READ_AT_ONCE);
+      const rows = await em.execute<{ id: string; serialNumber: string }[]>(
+        'select id, serial_number as "serialNumber" from device where product_key = ' +
+          `(select "key" from product where id = ?) and serial_number in (${placeholders(some)})`,
+        [productId, ...some],
+      );
+      for (const { id, serialNumber } of rows) ids.set(nameOfDevice({ product: own[0]!.product, serialNumber }), id);
+    }
+  }
+  return ids;
+}
+
+interface TokensAround {
+  tokens: readonly TokenDraft[];
+  /** Names of all products as they are once the document is applied. */
+  known: ReadonlySet<string>;
+  deviceIds: ReadonlyMap<string, string>;
+  /** Number of INDIVIDUAL tokens that there are. */
+  count: number;
+}
+
+/** Blocks what tokens cannot be limited to, and what the caller may not grant (as `TokenService`). */
+export function checkTokens(
+  { tokens, known, deviceIds, count }: TokensAround,
+  { workspaceId, access, now }: { workspaceId: string; access: Access; now: number },
+  blocks: Block[],
+): void {
+  const added = tokens.filter(({ state }) => state === null).length;
+  if (added > 0 && count + added > MAX_OF_WORKSPACE)
+    blocks.push({ path: 'tokens', message: `A workspace has at most ${MAX_OF_WORKSPACE} tokens; revoke some first.` });
+  for (const { path, is, target } of changed(tokens)) {
+    const { scopes, products, devices, expiresAt } = tokenOf(target!);
+    const before = is && tokenOf(is);
+    const end = expiresAt === undefined ? null : Date.parse(expiresAt);
+    blocking(blocks, path, () => {
+      for (const scope of new Set([...scopes, ...(before?.scopes ?? [])])) access.requireWorkspace(workspaceId, scope);
+      access.requireOutlasts(end);
+    });
+    blocking(blocks, path, () => {
+      if (end !== null && end <= now && before?.expiresAt !== expiresAt)
+        throw badInput(`${path}.expiresAt: must be in the future.`);
+      if (products?.length === 0) throw badInput(`${path}.products: leave it out for no limit, or name at least one.`);
+      if (devices?.length === 0) throw badInput(`${path}.devices: leave it out for no limit, or name at least one.`);
+    });
+    for (const [index, reference] of (products ?? []).entries())
+      if (!known.has(nameOfReference(reference)))
+        blocks.push({ path: `${path}.products[${index}]`, message: noProduct(reference) });
+    for (const [index, reference] of (devices ?? []).entries())
+      if (!deviceIds.has(nameOfDevice(reference)))
+        blocks.push({
+          path: `${path}.devices[${index}]`,
+          message: known.has(nameOfReference(reference.product))
+            ? `the product has no device with the serial number ${JSON.stringify(reference.serialNumber)}.`
+            : noProduct(reference.product),
+        });
+  }
+}
+
+/** The tokens that come or change. */
+function changed(tokens: readonly TokenDraft[]): TokenDraft[] {
+  return tokens.filter(({ target, pending }) => target !== undefined && pending.length > 0);
+}
+
+function noProduct(reference: ProductReference): string {
+  const named = typeof reference === 'string' ? `key "${reference}"` : `name "${reference.name}" and no key`;
+  return `there is no product with the ${named}, in the workspace or in the document.`;
+}

@@ -1,0 +1,261 @@
+import type { TestServer } from '../support/server.ts';
+import { createMember } from '../support/tenant.ts';
+
+type Random = () => number;
+
+const TEXTS = [
+  'plain',
+  'yes',
+  'null',
+  '~',
+  '0x1f',
+  '1.0',
+  '- item',
+  'a: b # c',
+  '#',
+  ' both ends ',
+  '"quoted"',
+  "it's",
+  'tab\there',
+  'Größe °C',
+  '😀',
+  'line\u2028line',
+  'next\u0085line',
+  '\ufeffmark',
+  '|',
+  '>',
+  '*alias',
+  '&anchor',
+  '!tag',
+  '%',
+  '2026-01-01',
+  '__proto__',
+  '.inf',
+  '1e3',
+];
+const LONG = [
+  'one\ntwo',
+  'ends\n',
+  '\n\nbegins',
+  '  indented\nless',
+  'trailing  \nblanks \n\n',
+  'cr\r\nlf\r\n',
+  '\ttab\n\t\n',
+  `${'long '.repeat(60)}end`,
+];
+
+/** Makes something of everything in a workspace, through the mutations that people use. */
+export class RandomConfiguration {
+  readonly #server: TestServer;
+  readonly #workspaceId: string;
+  readonly #random: Random;
+  readonly #products: {
+    id: string;
+    key: string | null;
+    fields: { id: string; identifier: string }[];
+    deviceId: string;
+  }[] = [];
+  #made = 0;
+
+  constructor(server: TestServer, workspaceId: string, random: Random) {
+    this.#server = server;
+    this.#workspaceId = workspaceId;
+    this.#random = random;
+  }
+
+  async make(products: number): Promise<void> {
+    for (let at = 0; at < products; at += 1) await this.#product();
+    for (let at = this.#upTo(4); at > 0; at -= 1) await this.#token();
+    if (this.#chance(0.5))
+      await createMember(this.#server, this.#workspaceId, this.#one(['VIEWER', 'EDITOR', 'ADMIN']));
+  }
+
+  /** Changes some of what is there, as other hands would. */
+  async change(times: number): Promise<void> {
+    for (let at = 0; at < times; at += 1) {
+      const { id, fields } = this.#one(this.#products);
+      const kind = this.#upTo(5);
+      if (kind === 0)
+        await this.#do('updateProduct($id: ID!, $input: UpdateProductInput!)', {
+          id,
+          input: { offlineAfterSeconds: 1 + this.#upTo(9_999), dashboard: this.#dashboard() },
+        });
+      else if (kind === 1) {
+        const added = await this.#do('addField($productId: ID!, $input: FieldInput!) { id identifier }', {
+          productId: id,
+          input: this.#field(),
+        });
+        fields.push(added);
+      } else if (kind === 2 && fields.length > 0)
+        await this.#do('updateField($id: ID!, $input: UpdateFieldInput!)', {
+          id: this.#one(fields).id,
+          input: { unit: this.#text(), description: this.#long() },
+        });
+      else if (kind === 3 && fields.length > 0)
+        await this.#do('removeField($id: ID!)', { id: fields.splice(this.#upTo(fields.length), 1)[0]!.id });
+      else await this.#do('saveDecoder($productId: ID!, $source: String!)', { productId: id, source: this.#source() });
+    }
+  }
+
+  async #product(): Promise<void> {
+    this.#made += 1;
+    const key = this.#chance(0.6) ? `product-${this.#made}` : null;
+    const withDecoder = this.#chance(0.6);
+    const product = await this.#do('createProduct($input: CreateProductInput!) { id fields { id identifier } }', {
+      input: {
+        workspaceId: this.#workspaceId,
+        // Some have one name.
+        name: this.#chance(0.3) ? 'the same' : this.#line(),
+        key,
+        deviceType: this.#one(['API', 'API', 'LORAWAN', 'PARTICLE']),
+        dashboard: this.#chance(0.5) ? this.#dashboard() : null,
+        fields: Array.from({ length: this.#upTo(6) }, () => this.#field()),
+        decoder: withDecoder ? this.#source() : null,
+        offlineAfterSeconds: this.#chance(0.5) ? 60 : null,
+        ignoreZeroPlaces: this.#chance(0.5),
+        timeZone: this.#chance(0.5) ? 'Europe/Berlin' : null,
+        answer200: this.#chance(0.5),
+        webhookAnswer: this.#chance(0.5) ? { status: 200 + this.#upTo(4), body: this.#text() } : null,
+      },
+    });
+    if (this.#chance(0.4))
+      await this.#do('setWriteRate($productId: ID, $perSecond: Float)', {
+        productId: product.id,
+        perSecond: this.#one([0, 0.25, 3]),
+      });
+    for (let at = this.#upTo(3); at > 0; at -= 1) await this.#configurationField(product.id);
+    for (let at = withDecoder ? this.#upTo(3) : 0; at > 0; at -= 1) await this.#example(product.id, at);
+    const devices = await this.#do('createDevices($productId: ID!, $devices: [DeviceInput!]!, $plan: String) { id }', {
+      productId: product.id,
+      plan: 'unlimited',
+      devices: [{ name: 'device', serialNumber: `sn ${this.#line()}`.trim() }],
+    });
+    this.#products.push({ ...product, key, deviceId: devices[0].id });
+  }
+
+  /** Every source answers what a header says. */
+  #example(productId: string, at: number): Promise<unknown> {
+    const expected = [{ field: 'F', value: this.#one([1, -0.5, 'text', true, [1, { b: 2, a: 1 }]]) }];
+    return this.#do(
+      'addDecoderExample($productId: ID!, $name: String!, $request: DecoderRequestInput!, $expected: JSON!) { id }',
+      {
+        productId,
+        name: `${this.#line()} ${at}`,
+        request: { body: this.#long(), headers: { 'X-B': 'b', 'X-Answer': JSON.stringify(expected) } },
+        expected,
+      },
+    );
+  }
+
+  #configurationField(productId: string): Promise<unknown> {
+    const [type, value] = this.#one<[string, unknown]>([
+      ['NUMBER', this.#one([0, 5, -1.5e-7, 1e21])],
+      ['STRING', this.#one(TEXTS)],
+      ['BOOLEAN', this.#chance(0.5)],
+    ]);
+    return this.#do('addConfigurationField($productId: ID!, $input: ConfigurationFieldInput!) { id }', {
+      productId,
+      input: {
+        identifier: this.#identifier(),
+        type,
+        name: this.#maybe(),
+        description: this.#long(),
+        default: this.#chance(0.7) ? value : null,
+      },
+    });
+  }
+
+  async #token(): Promise<void> {
+    const scopes = ['RECORD', 'READ', 'CONFIGURE', 'ADMIN'].filter((_, at) => at === 0 || this.#chance(0.4));
+    const isNarrow = !scopes.includes('CONFIGURE') && !scopes.includes('ADMIN');
+    const some = this.#products.filter(() => this.#chance(0.4));
+    await this.#do('createToken($input: CreateTokenInput!) { secret }', {
+      input: {
+        workspaceId: this.#workspaceId,
+        kind: 'INDIVIDUAL',
+        name: this.#chance(0.3) ? 'the same' : this.#line(),
+        scopes,
+        productIds: some.length > 0 && this.#chance(0.5) ? some.map(({ id }) => id) : null,
+        deviceIds: some.length > 0 && this.#chance(0.5) ? some.map(({ deviceId }) => deviceId) : null,
+        fields: isNarrow && this.#chance(0.5) ? ['T', 'A', 'not-there'] : null,
+        expiresAt: this.#chance(0.4) ? '2099-05-06T07:08:09.123Z' : null,
+      },
+    });
+  }
+
+  #field(): Record<string, unknown> {
+    const type = this.#one(['FLOAT', 'INTEGER', 'BOOLEAN', 'STRING', 'GEOLOCATION']);
+    const isNumber = type === 'FLOAT' || type === 'INTEGER';
+    const meaning = this.#one(isNumber ? ['GAUGE', 'COUNTER', 'TOTAL', 'ANGLE', 'STATE'] : ['GAUGE', 'STATE']);
+    return {
+      identifier: this.#identifier(),
+      type,
+      name: this.#maybe(),
+      unit: this.#maybe(),
+      description: this.#chance(0.5) ? this.#long() : null,
+      meaning,
+      overflowAt: meaning === 'COUNTER' && this.#chance(0.5) ? this.#one([65_536, 0.1, 4_294_967_296]) : null,
+    };
+  }
+
+  #dashboard(): unknown {
+    return {
+      widgets: Array.from({ length: this.#upTo(3) }, () => ({
+        place: { y: 0, x: this.#upTo(5), height: 2, width: 3 },
+        kind: this.#one(['line', 'value', 'map']),
+        fields: ['T', 'unknown'],
+        ...(this.#chance(0.5) ? { title: this.#line(), options: { z: [1, null], a: { nested: this.#long() } } } : {}),
+      })),
+    };
+  }
+
+  #source(): string {
+    const comment = `// ${this.#line().replace(/[\u2028\u2029]/, '')}${' '.repeat(this.#upTo(3))}`;
+    const answer = "return JSON.parse(request.headers['X-Answer'] || '[]');";
+    return `function Decoder(request) {\r\n\t${comment}\n  ${answer}\n}${this.#one(['', '\n', '\n\n', '  '])}`;
+  }
+
+  #identifier(): string {
+    this.#made += 1;
+    return `${this.#one(['F', 'null', 'yes', '0', '-', '__proto__', '1e5'])}_${this.#made}`;
+  }
+
+  #text(): string {
+    return this.#one(TEXTS);
+  }
+
+  /** A name: on one line, and not only blanks. */
+  #line(): string {
+    return `${this.#one(TEXTS)}${this.#chance(0.5) ? '' : this.#upTo(1_000)}`;
+  }
+
+  #maybe(): string | null {
+    return this.#chance(0.5) ? this.#one(TEXTS) : null;
+  }
+
+  #long(): string {
+    return this.#one([...TEXTS, ...LONG]);
+  }
+
+  #chance(part: number): boolean {
+    return this.#random() < part;
+  }
+
+  #upTo(most: number): number {
+    return Math.floor(this.#random() * most);
+  }
+
+  #one<T>(of: readonly T[]): T {
+    return of[this.#upTo(of.length)]!;
+  }
+
+  /** `operation($name: Type, …)`, perhaps with what it is asked for. */
+  async #do(operation: string, variables: Record<string, unknown>): Promise<any> {
+    const [, name, types, asked] = /^(\w+)\(([^)]*)\)(.*)$/s.exec(operation)!;
+    const given = Object.keys(variables).map((key) => `${key}: $${key}`);
+    const isObject = ['updateProduct', 'updateField'].includes(name!);
+    const fields = name === 'saveDecoder' ? '{ version }' : isObject ? '{ id }' : asked;
+    const query = `mutation (${types}) { ${name}(${given.join(', ')}) ${fields} }`;
+    return (await this.#server.gql(query, variables))[name!];
+  }
+}

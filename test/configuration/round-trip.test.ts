@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seededRandom } from '../support/seeded-random.ts';
+import { DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createWorkspace } from '../support/tenant.ts';
+import { ConfigurationClient, NOTHING } from './configuration-client.ts';
+import { RandomConfiguration } from './random-configuration.ts';
+
+const SEEDS = process.env['INLET_TESTS'] === 'nightly' ? 40 : 5;
+
+describe.each(DATABASES)('configurations of every kind, on %s', (database) => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ database });
+  });
+  afterAll(() => server?.stop());
+
+  test.each(Array.from({ length: SEEDS }, (_, seed) => seed + 1))(
+    'a plan is empty after an export and after an apply, seed %i',
+    async (seed) => {
+      const random = seededRandom(seed);
+      const client = new ConfigurationClient(server, await createWorkspace(server, `seed ${seed}`));
+      const configuration = new RandomConfiguration(server, client.workspaceId, random);
+      await configuration.make(1 + Math.floor(random() * 5));
+      const texts = { yaml: await client.export(), json: await client.export('JSON') };
+      for (const how of [{}, { prune: true }, { set: 'a', prune: true, deleteData: true }])
+        for (const document of Object.values(texts)) expect(await client.plan(document, how)).toMatchObject(NOTHING);
+      // Both say the same, so one can be applied where the other was.
+      await client.apply(texts.yaml);
+      expect(await client.plan(texts.json, { prune: true })).toMatchObject(NOTHING);
+
+      await configuration.change(3);
+      const changed = await client.export('JSON');
+      expect(await client.plan(changed)).toMatchObject(NOTHING);
+      await client.apply(texts.json);
+      expect(await client.plan(texts.yaml)).toMatchObject(NOTHING);
+      // What was made by hand is not the document's.
+      expect(await client.plan(texts.yaml, { prune: true })).toMatchObject(NOTHING);
+      await client.apply(changed, { prune: true });
+      expect(await client.plan(changed, { prune: true })).toMatchObject(NOTHING);
+      expect(await client.export('JSON')).toBe(changed);
+
+      const other = new ConfigurationClient(server, await createWorkspace(server, `other ${seed}`));
+      const portable = withoutTokens(JSON.parse(changed));
+      await other.apply(portable);
+      expect(await other.plan(portable)).toMatchObject(NOTHING);
+      expect(JSON.parse(await other.export('JSON')).products).toEqual(portable['products']);
+    },
+  );
+});
+
+/** Tokens may be limited to devices, which another workspace does not have. */
+function withoutTokens(document: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(document).filter(([section]) => section !== 'tokens'));
+}
