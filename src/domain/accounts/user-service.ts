@@ -205,14 +205,15 @@ export class UserService {
     return created;
   }
 
-  /** CONFLICT when the address is taken. */
+  /** CONFLICT when the address is taken, for operators, who see all users. */
   async #write(email: string, work: (em: EntityManager) => Promise<User>): Promise<User> {
     try {
       return await this.#deps.database.write(work);
     } catch (error) {
-      if (error instanceof UniqueConstraintViolationException)
-        throw conflict(`input.email: there is already a user with the email address ${email}.`);
-      throw error;
+      if (!(error instanceof UniqueConstraintViolationException)) throw error;
+      const there = await this.#deps.database.read().findOne(UserSchema, { email });
+      const message = `input.email: there is already a user with the email address ${email}.`;
+      throw conflict(message, there === null ? undefined : { existingId: there.id });
     }
   }
 }

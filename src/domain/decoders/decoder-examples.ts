@@ -60,8 +60,11 @@ export class DecoderExamples {
     const entries = readExpected(expected);
     return database.write(async (em) => {
       await lockProduct(em, access, product.id, 'CONFIGURE');
-      if ((await em.count(DecoderExampleSchema, { product: product.key, name })) > 0)
-        throw conflict(`name: there is an example "${name}" already.`);
+      const [there] = await em.execute<{ id: string }[]>(
+        'select id from decoder_example where product_key = ? and name = ?',
+        [product.key, name],
+      );
+      if (there !== undefined) throw conflict(`name: there is an example "${name}" already.`, { existingId: there.id });
       const others = await examplesOf(em, database.dialect, product.key);
       if (others.length >= MAX_EXAMPLES)
         throw badInput(`A product has at most ${MAX_EXAMPLES} examples; remove one first.`);

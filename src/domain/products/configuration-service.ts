@@ -17,7 +17,7 @@ import { FIELD_IDENTIFIER } from '../entities/field.ts';
 import { checkOptionalText } from '../text/text.ts';
 import { checkConfiguration } from '../devices/device-input.ts';
 import { checkConfigurationValue } from './configuration-value.ts';
-import { configurationFieldKeyOf } from './field-id.ts';
+import { configurationFieldId, configurationFieldKeyOf } from './field-id.ts';
 import { FIELD_TEXTS } from './new-field.ts';
 
 /** Maximum configuration fields per product. */
@@ -65,8 +65,11 @@ export class ConfigurationService {
     };
     const field = await this.#deps.database.write(async (em) => {
       const product = await lockProduct(em, access, productId, 'CONFIGURE');
-      if ((await em.count(ConfigurationFieldSchema, { product: product.key, identifier })) > 0)
-        throw conflict(`input.identifier: the product already has a configuration field "${identifier}".`);
+      const there = await em.findOne(ConfigurationFieldSchema, { product: product.key, identifier });
+      if (there !== null)
+        throw conflict(`input.identifier: the product already has a configuration field "${identifier}".`, {
+          existingId: configurationFieldId(there.key),
+        });
       if ((await em.count(ConfigurationFieldSchema, { product: product.key })) >= MAX_CONFIGURATION_FIELDS)
         throw badInput(`A product has at most ${MAX_CONFIGURATION_FIELDS} configuration fields.`);
       return em.create(ConfigurationFieldSchema, { product, ...row });

@@ -18,7 +18,7 @@ import {
   roleTaken,
   tooManyFields,
 } from './new-field.ts';
-import { fieldKeyOf } from './field-id.ts';
+import { fieldId, fieldKeyOf } from './field-id.ts';
 import { changedMeaning, type CheckedMeaning, type GivenMeaning } from './field-meaning.ts';
 import type { FieldRemovals } from './field-removals.ts';
 import { type SuggestedField, SuggestedFieldSchema } from '../entities/suggested-field.ts';
@@ -58,8 +58,11 @@ export class FieldService {
     const field = await this.#deps.database.write(async (em) => {
       const product = await lockProduct(em, access, productId, 'CONFIGURE');
       const { identifier } = checked;
-      if ((await em.count(FieldSchema, { product: product.key, identifier })) > 0)
-        throw conflict(`input.identifier: the product already has a field "${identifier}".`);
+      const there = await em.findOne(FieldSchema, { product: product.key, identifier });
+      if (there !== null)
+        throw conflict(`input.identifier: the product already has a field "${identifier}".`, {
+          existingId: fieldId(there.key),
+        });
       if ((await em.count(FieldSchema, { product: product.key })) >= MAX_FIELDS_PER_PRODUCT) throw tooManyFields();
       await requireFreeRole(em, product.key, checked.role);
       await em.nativeDelete(SuggestedFieldSchema, { product: product.key, identifier });
@@ -151,7 +154,7 @@ export class FieldService {
 async function requireFreeRole(em: EntityManager, productKey: number, role: FieldRole | null): Promise<void> {
   if (role === null) return;
   const holder = await em.findOne(FieldSchema, { product: productKey, role });
-  if (holder !== null) throw roleTaken('input.role', role, holder.identifier);
+  if (holder !== null) throw roleTaken('input.role', role, holder.identifier, fieldId(holder.key));
 }
 
 function meaningOf({ meaning, overflowAt }: Field): CheckedMeaning {

@@ -81,7 +81,8 @@ export function tooManyFields(): Error {
   return badInput(`A product has at most ${MAX_FIELDS_PER_PRODUCT} fields.`);
 }
 
-/** CONFLICT: a role is unique within a product (contract `FieldRole`); `holder` has it. */
-export function roleTaken(path: string, role: FieldRole, holder: string): Error {
-  return conflict(`${path}: the field "${holder}" is ${role} already; take the role from it first.`);
+/** CONFLICT: a role is unique within a product (contract `FieldRole`); `holder` has it, with that id if it is stored. */
+export function roleTaken(path: string, role: FieldRole, holder: string, existingId?: string): Error {
+  const message = `${path}: the field "${holder}" is ${role} already; take the role from it first.`;
+  return conflict(message, existingId === undefined ? undefined : { existingId });
 }

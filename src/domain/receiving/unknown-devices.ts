@@ -306,7 +306,7 @@ export class UnknownDevices {
         `id: several devices have this identifier: ${them.join(', ')}; rename or delete all but one first.`,
       );
     }
-    if (other !== undefined) throw isElsewhere(other.name, other.product.name);
+    if (other !== undefined) throw isElsewhere(other.name, other.product.name, other.id);
   }
 
   /**
@@ -315,12 +315,12 @@ export class UnknownDevices {
    */
   async #holdIdentity(em: EntityManager, { id, workspaceId }: ProductInfo, { identity }: UnknownDevice): Promise<void> {
     await lockWorkspace(em, workspaceId);
-    const [other] = await em.execute<{ name: string; product: string }[]>(
-      `select d.name, p.name as product from device d join product p on p."key" = d.product_key and p.deleted_at is null
+    const [other] = await em.execute<{ id: string; name: string; product: string }[]>(
+      `select d.id, d.name, p.name as product from device d join product p on p."key" = d.product_key and p.deleted_at is null
        where d.workspace_id = ? and d.${columnOf(identity)} = ? and p.id <> ? limit 1`,
       [workspaceId, identity, id],
     );
-    if (other !== undefined) throw isElsewhere(other.name, other.product);
+    if (other !== undefined) throw isElsewhere(other.name, other.product, other.id);
   }
 
   async #deviceOf(product: ProductInfo, identifier: string) {
@@ -329,10 +329,11 @@ export class UnknownDevices {
   }
 }
 
-function isElsewhere(device: string, product: string): AppError {
+function isElsewhere(device: string, product: string, existingId: string): AppError {
   return conflict(
     `productId: the device "${device}" of the product "${product}" has this identifier by now; ` +
       'adopt it into that product, or delete that device first.',
+    { existingId },
   );
 }
 
