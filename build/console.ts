@@ -20,6 +20,7 @@ function packFiles(folder: string): void {
 const CONSOLE = join(ROOT, 'src/console');
 const MAIN = join(CONSOLE, 'main.tsx');
 const GRAPHIQL = join(CONSOLE, 'graphiql/page.ts');
+const SHARE = join(CONSOLE, 'share/main.tsx');
 
 /** Whether a module comes with a page whatever its address, as what the script of the page imports at once. */
 function comesWith(
@@ -48,20 +49,26 @@ export default defineConfig({
       output: {
         codeSplitting: {
           includeDependenciesRecursively: false,
-          // The console in one file, not in twenty that are got one behind the other.
+          // The console in one file, not in twenty that are got one behind the other; and in another one what the page of a
+          // public link has in common with it, which gets nothing else of the console.
           groups: [
             {
               name: (id, modules) => {
                 const importersOf = (of: string): readonly string[] => modules.getModuleInfo(of)?.importers ?? [];
                 const isFirst =
                   id !== MAIN && comesWith(MAIN, id, importersOf) && !comesWith(GRAPHIQL, id, importersOf);
-                return isFirst ? 'first' : null;
+                if (!isFirst) return null;
+                return comesWith(SHARE, id, importersOf) ? 'common' : 'first';
               },
             },
           ],
         },
       },
-      input: { index: join(ROOT, 'src/console/index.html'), graphql: join(ROOT, 'src/console/graphql.html') },
+      input: {
+        index: join(CONSOLE, 'index.html'),
+        graphql: join(CONSOLE, 'graphql.html'),
+        share: join(CONSOLE, 'share.html'),
+      },
     },
     reportCompressedSize: false,
     // Everything from files: the policy of the page allows nothing inline.

@@ -143,7 +143,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
         baseUrl,
         bounds,
       }),
-      '/console': new ConsoleFiles().serve,
+      '/console': new ConsoleFiles(config.allowedOrigins).serve,
       '/': leadToConsole,
       '/v1/openapi.json': (context) => {
         context.body = OPENAPI;

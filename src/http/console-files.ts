@@ -21,15 +21,15 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['.webmanifest', 'application/manifest+json'],
 ]);
 
-/** Allows nothing from elsewhere, nothing inline, and no frame around it. */
-const POLICY =
-  "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+/** Allows nothing from elsewhere, and nothing inline; a frame around it only of `ancestors`. */
+const policy = (ancestors: string): string =>
+  `default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors ${ancestors}`;
+const POLICY = policy("'none'");
 
 /** Files that are pages of their own, not screens of the console. */
-const PAGES: ReadonlyMap<string, string> = new Map([['graphql', 'graphql.html']]);
-/** GraphiQL writes style sheets into its page. */
-const POLICIES: ReadonlyMap<string, string> = new Map([
-  ['graphql.html', `${POLICY}; style-src 'self' 'unsafe-inline'`],
+const PAGES: ReadonlyMap<string, string> = new Map([
+  ['graphql', 'graphql.html'],
+  ['share', 'share.html'],
 ]);
 
 /** The console's build (CONTRACT 9): files by their path from `/console/`, each perhaps packed as `.br` and `.gz`. */
@@ -39,8 +39,16 @@ export class ConsoleFiles {
    * has no file descriptor left still answers.
    */
   readonly #contents: ReadonlyMap<string, Buffer>;
+  /** The content security policies of pages that have one of their own. */
+  readonly #policies: ReadonlyMap<string, string>;
 
-  constructor() {
+  /** `framedBy`: origins whose pages may show a public link in a frame (`ALLOWED_ORIGINS`). */
+  constructor(framedBy: ReadonlySet<string>) {
+    this.#policies = new Map([
+      // GraphiQL writes style sheets into its page.
+      ['graphql.html', `${POLICY}; style-src 'self' 'unsafe-inline'`],
+      ['share.html', policy(framedBy.size === 0 ? "'none'" : [...framedBy].join(' '))],
+    ]);
     const folder = FOLDERS.find((path) => existsSync(join(path, 'index.html')));
     const found =
       folder === undefined ? [] : readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true });
@@ -55,14 +63,14 @@ export class ConsoleFiles {
     const isFile = TYPES.has(extname(name)) && this.#contents.has(name);
     if (!isFile && name.startsWith(ASSETS)) return;
     if (!this.#contents.has('index.html')) return;
-    this.#send(context, isFile ? name : (PAGES.get(name) ?? 'index.html'));
+    this.#send(context, isFile ? name : (PAGES.get(name.replace(/\/$/, '')) ?? 'index.html'));
   };
 
   #send(context: Koa.Context, name: string): void {
     const hashed = name.startsWith(ASSETS);
     context.set('Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache');
-    context.set('Content-Security-Policy', POLICIES.get(name) ?? POLICY);
-    context.set('Referrer-Policy', 'same-origin');
+    context.set('Content-Security-Policy', this.#policies.get(name) ?? POLICY);
+    context.set('Referrer-Policy', name === 'share.html' ? 'no-referrer' : 'same-origin');
     context.set('Vary', 'Accept-Encoding');
     context.type = TYPES.get(extname(name)) ?? 'application/octet-stream';
     const encodings = { br: '.br', gzip: '.gz' } as const;

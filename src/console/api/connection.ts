@@ -1,4 +1,5 @@
 import { type Client, createClient } from 'graphql-ws';
+import { presentedToken } from './presented-token.ts';
 import { sessionDoubted } from './session-end.ts';
 import { createStore } from './store.ts';
 
@@ -55,7 +56,8 @@ export function connection(): Client {
 
 /** Ends the connection, as after signing out; the next call of `connection` opens another. */
 export function disconnect(): void {
-  void client?.dispose();
+  // It rejects where the connection is refused meanwhile.
+  void Promise.resolve(client?.dispose()).catch(() => {});
   client = null;
   isConnected = false;
   liveState.set('syncing');
@@ -66,8 +68,10 @@ function open(): Client {
   url.protocol = url.protocol.replace('http', 'ws');
   let socket: WebSocket | null = null;
   let unanswered: ReturnType<typeof setTimeout> | undefined;
+  const token = presentedToken();
   return createClient({
     url: url.href,
+    connectionParams: token === null ? {} : { token },
     lazy: false,
     onNonLazyError: () => {},
     keepAlive: PING_EVERY_MS,

@@ -1,9 +1,10 @@
 import { ApiError, errorOf } from './api-error.ts';
 import type { Operation } from './operation.ts';
+import { presentedToken } from './presented-token.ts';
 import { sessionEnded } from './session-end.ts';
 
 /**
- * Runs a query or mutation with the session's cookie; returns its data. Throws ApiError in the server's words; an
+ * Runs a query or mutation with the session's cookie, or the token that the page presents; returns its data. Throws ApiError in the server's words; an
  * expired session also leads to the sign-in page. An aborted request rejects with the signal's reason.
  */
 export async function request<Data, Variables>(
@@ -27,10 +28,13 @@ interface Answer {
 
 async function post(query: string, variables: unknown, signal: AbortSignal | undefined): Promise<Answer> {
   let response: Response;
+  const token = presentedToken();
+  const own: Record<string, string> = token === null ? {} : { Authorization: `Token ${token}` };
   try {
     response = await fetch('/graphql', {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json', ...own },
+      credentials: token === null ? 'same-origin' : 'omit',
       body: JSON.stringify({ query, variables }),
       signal: signal ?? null,
     });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freePlace, moveWidget, rangeMs, type Widget } from './widgets.ts';
+import { defaultWidgets, freePlace, moveWidget, rangeMs, type Widget } from './widgets.ts';
 
 function widget(x: number, y: number, width: number, height: number): Widget {
   return { kind: 'value', fields: ['t'], place: { x, y, width, height } };
@@ -26,6 +26,29 @@ test('a new widget stands beside the others where there is room, else below them
   expect(freePlace(widgets, 6, 3)).toEqual({ x: 6, y: 1, width: 6, height: 3 });
   expect(freePlace(widgets, 4, 5)).toEqual({ x: 0, y: 5, width: 4, height: 5 });
   expect(freePlace([], 4, 4)).toEqual({ x: 0, y: 0, width: 4, height: 4 });
+});
+
+test('a product without widgets shows each field, numbers as charts as well, and no two in one place', () => {
+  const widgets = defaultWidgets([
+    { identifier: 't', type: 'FLOAT' },
+    { identifier: 'note', type: 'STRING' },
+    { identifier: 'place', type: 'GEOLOCATION' },
+    { identifier: 'open', type: 'BOOLEAN' },
+  ]);
+  expect(widgets.map(({ kind, fields }) => `${kind} ${fields}`)).toEqual([
+    'value t',
+    'state note',
+    'value open',
+    'line t',
+    'line open',
+    'map place',
+  ]);
+  expect(places(widgets).slice(0, 4)).toEqual([
+    [0, 0, 3, 2],
+    [3, 0, 3, 2],
+    [6, 0, 3, 2],
+    [0, 2, 6, 4],
+  ]);
 });
 
 test('a range says how far back it goes', () => {

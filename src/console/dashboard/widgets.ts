@@ -76,6 +76,23 @@ export function aggregationOf({ options }: Pick<Widget, 'options'>): Aggregation
   return BAR_AGGREGATIONS.find(({ aggregation }) => aggregation === said)?.aggregation ?? null;
 }
 
+/** Widgets for a product without any: what each field is now, charts of the numbers, and maps. */
+export function defaultWidgets(fields: readonly Pick<DashboardField, 'identifier' | 'type'>[]): Widget[] {
+  const isDrawn = ({ type }: Pick<DashboardField, 'type'>): boolean => DRAWN.includes(type);
+  const isPlace = ({ type }: Pick<DashboardField, 'type'>): boolean => type === 'GEOLOCATION';
+  const wanted = [
+    ...fields.filter((field) => !isPlace(field)).map((field) => [isDrawn(field) ? 'value' : 'state', field] as const),
+    ...fields.filter(isDrawn).map((field) => ['line', field] as const),
+    ...fields.filter(isPlace).map((field) => ['map', field] as const),
+  ];
+  const widgets: Widget[] = [];
+  for (const [kind, { identifier }] of wanted) {
+    const { width, height } = WIDGET_KINDS.find((one) => one.kind === kind)!;
+    widgets.push({ kind, fields: [identifier], place: freePlace(widgets, width, height) });
+  }
+  return widgets;
+}
+
 /** The widgets of a dashboard that the server has checked. */
 export function widgetsOf(dashboard: unknown): Widget[] {
   return (dashboard as { widgets: Widget[] }).widgets;

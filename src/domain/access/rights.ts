@@ -120,8 +120,9 @@ const DEVICE_SETUP: FieldRight = { anyOf: ['READ', 'CONFIGURE'], on: 'device' };
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>>>> = {
   Product: {
     'id name deviceType createdAt': ANY,
-    'key offlineAfterSeconds ignoreZeroPlaces fields field configurationFields': SETUP,
-    'writeRate dashboard decoder timeZone answer200 webhookAnswer': PRODUCT_SETUP,
+    // The dashboard is that of each of its devices.
+    'key offlineAfterSeconds ignoreZeroPlaces fields field dashboard configurationFields': SETUP,
+    'writeRate decoder timeZone answer200 webhookAnswer': PRODUCT_SETUP,
     'devices suggestedFields decoderVersions decoderExamples decoderStatistics': { anyOf: ['READ'], on: 'product' },
     'call calls searchCalls replayProgress': { anyOf: ['READ'], on: 'product' },
     'webhookId webhookUrl': { anyOf: ['CONFIGURE'], on: 'product' },

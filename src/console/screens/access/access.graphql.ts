@@ -3,13 +3,13 @@ import type { Operation } from '../../api/operation.ts';
 import type { CreateTokenInput, CreateUserInput, Role, TokenKind, TokenScope } from '../../api/schema-types.ts';
 
 /** The selection of the fragment `ShownToken` of access.graphql. */
-export type ShownToken = { id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null };
+export type ShownToken = { id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null; fields: (string)[] | null };
 
 /** The query `OwnAccess` of access.graphql. */
-export const OwnAccess: Operation<{ viewer: { user: { id: string; email: string; operator: boolean } | null; token: { id: string }; tokens: ({ id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null })[]; workspaces: ({ id: string; name: string })[] }; plans: ({ slug: string; name: string; deviceAllowance: number | null; retentionDays: number | null })[] }, {  }> = { text: "query OwnAccess{viewer{user{id email operator}token{id}tokens{...ShownToken}workspaces{id name}}plans{slug name deviceAllowance retentionDays}}fragment ShownToken on Token{id name kind scopes createdAt lastUsedAt expiresAt products{id name}devices{id name}}" };
+export const OwnAccess: Operation<{ viewer: { user: { id: string; email: string; operator: boolean } | null; token: { id: string }; tokens: ({ id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null; fields: (string)[] | null })[]; workspaces: ({ id: string; name: string })[] }; plans: ({ slug: string; name: string; deviceAllowance: number | null; retentionDays: number | null })[] }, {  }> = { text: "query OwnAccess{viewer{user{id email operator}token{id}tokens{...ShownToken}workspaces{id name}}plans{slug name deviceAllowance retentionDays}}fragment ShownToken on Token{id name kind scopes createdAt lastUsedAt expiresAt products{id name}devices{id name}fields}" };
 
 /** The query `WorkspaceTokens` of access.graphql. */
-export const WorkspaceTokens: Operation<{ workspace: { tokens: ({ id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null })[] } }, { id: string }> = { text: "query WorkspaceTokens($id:ID!){workspace(id:$id){tokens{...ShownToken}}}fragment ShownToken on Token{id name kind scopes createdAt lastUsedAt expiresAt products{id name}devices{id name}}" };
+export const WorkspaceTokens: Operation<{ workspace: { tokens: ({ id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null; fields: (string)[] | null })[] } }, { id: string }> = { text: "query WorkspaceTokens($id:ID!){workspace(id:$id){tokens{...ShownToken}}}fragment ShownToken on Token{id name kind scopes createdAt lastUsedAt expiresAt products{id name}devices{id name}fields}" };
 
 /** The query `WorkspaceMembers` of access.graphql. */
 export const WorkspaceMembers: Operation<{ workspace: { members: ({ role: Role; user: { id: string; email: string; name: string | null } })[] } }, { id: string }> = { text: "query WorkspaceMembers($id:ID!){workspace(id:$id){members{role user{id email name}}}}" };
@@ -18,7 +18,10 @@ export const WorkspaceMembers: Operation<{ workspace: { members: ({ role: Role; 
 export const TokenLimits: Operation<{ products: { edges: ({ node: { id: string; name: string } })[] } }, { workspaceId?: string | null | undefined }> = { text: "query TokenLimits($workspaceId:ID){products(workspaceId:$workspaceId first:500){edges{node{id name}}}}" };
 
 /** The query `FindDevices` of access.graphql. */
-export const FindDevices: Operation<{ devices: { edges: ({ node: { id: string; name: string; serialNumber: string } })[] } }, { workspaceId?: string | null | undefined; search?: string | null | undefined }> = { text: "query FindDevices($workspaceId:ID$search:String){devices(workspaceId:$workspaceId search:$search first:10 orderBy:NAME){edges{node{id name serialNumber}}}}" };
+export const FindDevices: Operation<{ devices: { edges: ({ node: { id: string; name: string; serialNumber: string; product: { id: string } } })[] } }, { workspaceId?: string | null | undefined; search?: string | null | undefined }> = { text: "query FindDevices($workspaceId:ID$search:String){devices(workspaceId:$workspaceId search:$search first:10 orderBy:NAME){edges{node{id name serialNumber product{id}}}}}" };
+
+/** The query `FieldsOfProduct` of access.graphql. */
+export const FieldsOfProduct: Operation<{ product: { fields: ({ identifier: string; name: string | null })[] } }, { id: string }> = { text: "query FieldsOfProduct($id:ID!){product(id:$id){fields{identifier name}}}" };
 
 /** The query `FindUser` of access.graphql. */
 export const FindUser: Operation<{ user: { id: string } | null }, { email: string }> = { text: "query FindUser($email:String!){user(email:$email){id}}" };

@@ -12,16 +12,26 @@ interface Named {
   name: string;
 }
 
+interface NamedDevice extends Named {
+  product: { id: string };
+}
+
 /** Limits of a token; both empty: the whole workspace. */
 export interface TokenLimit {
   products: readonly Named[];
-  devices: readonly Named[];
+  devices: readonly NamedDevice[];
+}
+
+interface LimitPickerProps {
+  legend: string;
+  limit: TokenLimit;
+  onChange: (limit: TokenLimit) => void;
 }
 
 const LATER_MS = 200;
 
 /** Limits a token to some products, with their devices, or to single devices. */
-export function LimitPicker({ limit, onChange }: { limit: TokenLimit; onChange: (limit: TokenLimit) => void }) {
+export function LimitPicker({ legend, limit, onChange }: LimitPickerProps) {
   const workspace = useStore(workspaceId);
   const [text, setText] = useState('');
   const search = useLater(text.trim(), LATER_MS);
@@ -29,11 +39,12 @@ export function LimitPicker({ limit, onChange }: { limit: TokenLimit; onChange: 
   const found = useQuery(FindDevices, search === '' ? null : { workspaceId: workspace, search });
   const products = data?.products.edges.map(({ node }) => node) ?? [];
   const isChosen = ({ id }: Named): boolean => [...limit.products, ...limit.devices].some((one) => one.id === id);
-  const without = (items: readonly Named[], { id }: Named): Named[] => items.filter((one) => one.id !== id);
+  const without = <Item extends Named>(items: readonly Item[], { id }: Named): Item[] =>
+    items.filter((one) => one.id !== id);
   const devices = search === '' ? [] : (found.data?.devices.edges.map(({ node }) => node) ?? []);
   return (
     <fieldset class="scopes">
-      <legend>Only there (nothing chosen: in the whole workspace)</legend>
+      <legend>{legend}</legend>
       <div class="row">
         {[...limit.products, ...limit.devices].map((one) => (
           <button

@@ -8,17 +8,9 @@ import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { workspaceId } from '../../session/session.ts';
 import { MakeToken } from './access.graphql.ts';
+import { EndPicker, endIn } from './end-picker.tsx';
 import { LimitPicker, type TokenLimit } from './limit-picker.tsx';
 import { SCOPE_WORDS, SCOPES } from './scope-words.ts';
-
-const DAY_MS = 86_400_000;
-const ENDS: [days: string, name: string][] = [
-  ['', 'never'],
-  ['1', 'in a day'],
-  ['30', 'in 30 days'],
-  ['90', 'in 90 days'],
-  ['365', 'in a year'],
-];
 
 interface NewTokenProps {
   kind: TokenKind;
@@ -33,19 +25,22 @@ export function NewToken({ kind, onClose, onMade }: NewTokenProps) {
   const [secret, setSecret] = useState<string | null>(null);
   const making = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
-    const days = Number(text('ends'));
     const ids = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
+    const fields = text('fields')
+      .split(/[\s,]+/)
+      .filter((identifier) => identifier !== '');
     const individual = {
       workspaceId: workspaceId.get(),
       scopes: SCOPES.filter((scope) => scopes.includes(scope)),
       ...(limit.products.length === 0 ? {} : { productIds: ids(limit.products) }),
       ...(limit.devices.length === 0 ? {} : { deviceIds: ids(limit.devices) }),
+      ...(fields.length === 0 ? {} : { fields }),
     };
     const { createToken } = await request(MakeToken, {
       input: {
         kind,
         name: text('name').trim(),
-        ...(days > 0 ? { expiresAt: new Date(Date.now() + days * DAY_MS).toISOString() } : {}),
+        ...endIn(text),
         ...(kind === 'INDIVIDUAL' ? individual : {}),
       },
     });
@@ -89,19 +84,18 @@ export function NewToken({ kind, onClose, onMade }: NewTokenProps) {
                 </label>
               ))}
             </fieldset>
-            <LimitPicker limit={limit} onChange={setLimit} />
+            <LimitPicker
+              legend="Only there (nothing chosen: in the whole workspace)"
+              limit={limit}
+              onChange={setLimit}
+            />
+            <label>
+              Only these fields (none: all)
+              <input name="fields" placeholder="temperature, humidity" maxLength={2_000} />
+            </label>
           </>
         )}
-        <label>
-          It ends
-          <select name="ends">
-            {ENDS.map(([days, name]) => (
-              <option key={days} value={days}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <EndPicker />
         <FormEnd action={making} onCancel={onClose}>
           Make token
         </FormEnd>

@@ -25,17 +25,24 @@ interface Limits {
   scopes: readonly TokenScope[];
   products: readonly { name: string }[] | null;
   devices: readonly { name: string }[] | null;
+  fields: readonly string[] | null;
 }
+
+/** The rights of the scopes that a token limited to fields can have. */
+const FIELD_WORDS: Readonly<Partial<Record<TokenScope, string>>> = { READ: 'see values', RECORD: 'record values' };
 
 const SHOWN_NAMES = 3;
 
 /** The rights and limits of a token, in one sentence. */
-export function tokenWords({ kind, scopes, products, devices }: Limits): string {
+export function tokenWords({ kind, scopes, products, devices, fields }: Limits): string {
   if (kind === 'PERSONAL') return 'May do what its user may, in every workspace of the user.';
-  const what = scopes.map((scope) => SCOPE_WORDS[scope]).join('; ');
-  const where = [named(products, 'product', 'products'), named(devices, 'device', 'devices')].filter(
-    (text) => text !== null,
-  );
+  const words = fields === null ? SCOPE_WORDS : { ...SCOPE_WORDS, ...FIELD_WORDS };
+  const what = scopes.map((scope) => words[scope]).join('; ');
+  const where = [
+    named(products, 'product', 'products'),
+    named(devices, 'device', 'devices'),
+    named(fields?.map((name) => ({ name })) ?? null, 'field', 'fields'),
+  ].filter((text) => text !== null);
   return `May ${what}${where.length === 0 ? ', in the whole workspace' : ` – only ${where.join(' and ')}`}.`;
 }
 

@@ -8,6 +8,7 @@ import { Note } from '../../parts/note.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { RevokeToken, type ShownToken } from './access.graphql.ts';
+import { NewLink } from './new-link.tsx';
 import { NewToken } from './new-token.tsx';
 import { tokenWords } from './scope-words.ts';
 
@@ -26,6 +27,7 @@ interface TokenListProps {
 /** Tokens with their rights and last use, and the ways to make and revoke them. */
 export function TokenList({ title, about, kind, tokens, error, current, onChanged }: TokenListProps) {
   const [isMaking, setMaking] = useState(false);
+  const [isSharing, setSharing] = useState(false);
   const [doomed, setDoomed] = useState<ShownToken | null>(null);
   const list = useRef<HTMLUListElement>(null);
   const making = useRef<HTMLButtonElement>(null);
@@ -45,6 +47,11 @@ export function TokenList({ title, about, kind, tokens, error, current, onChange
           <h2>{title}</h2>
           <p class="hint">{about}</p>
         </div>
+        {kind === 'INDIVIDUAL' && (
+          <button type="button" onClick={() => setSharing(true)}>
+            <Icon name="plus" /> Public link
+          </button>
+        )}
         <button ref={making} type="button" onClick={() => setMaking(true)}>
           <Icon name="plus" /> Token
         </button>
@@ -89,6 +96,7 @@ export function TokenList({ title, about, kind, tokens, error, current, onChange
           </li>
         ))}
       </ul>
+      {isSharing && <NewLink onClose={() => setSharing(false)} onMade={onChanged} />}
       {isMaking && <NewToken kind={kind} onClose={() => setMaking(false)} onMade={onChanged} />}
       {doomed !== null && (
         <Revoke
