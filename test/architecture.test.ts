@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const MAY_IMPORT: Record<string, string[]> = {
   'main.ts': ['app.ts', 'config.ts'],
   'app.ts': ['*'],
-  cli: ['bootstrap.ts', 'config.ts', 'database', 'domain'],
+  cli: ['bootstrap.ts', 'config.ts', 'database', 'domain', 'yaml'],
   'build-domain.ts': ['*'],
   'bootstrap.ts': ['domain'],
   'build-transports.ts': ['*'],
@@ -53,7 +53,7 @@ const PACKAGES: Record<string, string[]> = {
   '@codemirror/view': ['console'],
   ws: ['graphql'],
   redis: ['cluster'],
-  yaml: ['yaml', 'cli'],
+  yaml: ['yaml'],
   '@prometheus-io/client': ['metrics'],
   'better-sqlite3': ['measurement-store', 'database'],
   pg: ['measurement-store', 'database'],

@@ -7,8 +7,8 @@ export interface CommandInput {
   args: string[];
 }
 
-/** A command of `inlet`; rejects with the message to print. */
+/** A command of `inlet`: resolves with its exit code, 0 if none; rejects with the message to print. */
 export interface Command {
-  run: (input: CommandInput) => Promise<void>;
+  run: (input: CommandInput) => Promise<unknown>;
   usage: string;
 }

@@ -2,6 +2,7 @@ import { ConfigError, readConfig, StartError } from '../config.ts';
 import { backup } from './backup.ts';
 import { check } from './check.ts';
 import type { Command } from './command.ts';
+import { config } from './config.ts';
 import { exportFile } from './export.ts';
 import { importFile } from './import.ts';
 import { restore } from './restore.ts';
@@ -36,6 +37,13 @@ const COMMANDS: Record<string, Command> = {
       'for text that is not UTF-8. Both: --url, ' +
       'INLET_TOKEN or --token-file; run again to go on after a cut',
   },
+  config: {
+    run: config,
+    usage:
+      'config export|plan|apply FOLDER   products, tokens and members of a running server as files: --set, --prune, ' +
+      '--delete-data, --dry-run, --json, --secrets FILE, --workspace; --url, INLET_TOKEN, --token or --token-file. ' +
+      'Exit 0 nothing to do or done, 2 pending, 3 changed by other hands, 1 error',
+  },
 };
 
 async function main([name = '', ...args]: string[]): Promise<number> {
@@ -49,14 +57,14 @@ async function main([name = '', ...args]: string[]): Promise<number> {
     return isHelp ? 0 : 2;
   }
   try {
-    await command.run({
+    const code = await command.run({
       get config() {
         return readConfig(process.env);
       },
       env: process.env,
       args,
     });
-    return 0;
+    return typeof code === 'number' ? code : 0;
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
     console.error(error instanceof ConfigError || error instanceof StartError ? said : `inlet ${name}: ${said}`);

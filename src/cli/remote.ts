@@ -8,25 +8,41 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 const LOCAL = 'http://localhost:8080';
 
-/** A final refusal by the server: another try would not help. */
-class Refused extends Error {}
+/** A final refusal by the server: another try would not help. `code`: of the first error of GraphQL. */
+export class Refused extends Error {
+  constructor(
+    message: string,
+    readonly code?: string,
+  ) {
+    super(message);
+  }
+}
+
+interface Answer<T> {
+  data: T;
+  errors?: { message: string; extensions?: { code?: string } }[];
+}
 
 /** Options of every command over HTTP. */
 export const REMOTE_OPTIONS = { url: { type: 'string' }, 'token-file': { type: 'string' } } as const;
 
-/** A running server, called with a token that is never on a command line. */
+/** A running server. */
 export class Remote {
   readonly #url: string;
   readonly #token: string;
 
-  /** Reads `--url` or INLET_URL, and `--token-file` or INLET_TOKEN. Throws with what is missing. */
-  constructor(options: { url?: string | undefined; 'token-file'?: string | undefined }, env: NodeJS.ProcessEnv) {
+  /** Reads `--url` or INLET_URL, and `--token`, `--token-file` or INLET_TOKEN. Throws with what is missing. */
+  constructor(
+    options: { url?: string | undefined; token?: string | undefined; 'token-file'?: string | undefined },
+    env: NodeJS.ProcessEnv,
+  ) {
     this.#url = withoutEndSlashes(options.url ?? env['INLET_URL'] ?? LOCAL);
     if (!/^https?:\/\//i.test(this.#url) || !URL.canParse(this.#url))
       throw new Error(`"${this.#url}" is no URL of a server such as ${LOCAL}`);
     const file = options['token-file'];
     if (file !== undefined) mustExist(file);
-    this.#token = (file === undefined ? (env['INLET_TOKEN'] ?? '') : readFileSync(file, 'utf8')).trim();
+    const given = options.token ?? env['INLET_TOKEN'] ?? '';
+    this.#token = (file === undefined ? given : readFileSync(file, 'utf8')).trim();
     if (this.#token === '') throw new Error('set INLET_TOKEN, or name a file that holds the token: --token-file FILE');
     // Later errors about it would print it.
     if (!/^[\x21-\x7e]+$/.test(this.#token)) throw new Error('the token has a blank, a line break or the like in it');
@@ -40,8 +56,9 @@ export class Remote {
         headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
         body: JSON.stringify({ query, variables }),
       });
-      const { data, errors } = (await response.json()) as { data: T; errors?: { message: string }[] };
-      if (errors !== undefined) throw new Refused(errors.map(({ message }) => message).join(' '));
+      const { data, errors } = (await response.json()) as Answer<T>;
+      if (errors !== undefined)
+        throw new Refused(errors.map(({ message }) => message).join(' '), errors[0]?.extensions?.code);
       return data;
     });
   }
