@@ -18,8 +18,8 @@ const DEVICE = { key: 1, id: 'd', serialNumber: 's', product: PRODUCT, keeps: nu
 const ALL = { layout: 'long', fields: null, from: 0, to: 1e15, chart: null, spreadsheet: false } as const;
 
 type Access = Parameters<Exporter['ofDevice']>[0];
-const accessOf = (tokenId: string, tenant = 'workspace'): Access => ({ tokenId, tenant }) as Access;
-const stillThere = async (): Promise<Access> => ({ requireDevice: () => {} }) as unknown as Access;
+const accessOf = (tokenId: string, tenant = 'workspace'): Access => ({ tokenId, tenant, fields: null }) as Access;
+const stillThere = async (): Promise<Access> => ({ fields: null, requireDevice: () => {} }) as unknown as Access;
 
 /** Turns that are had at once; `inPiece`: whether a piece is being worked on. */
 class Watched {
@@ -158,7 +158,7 @@ test.each(['long', 'wide'] as const)(
       };
       const accessNow = async (): Promise<Access> => {
         gone('token');
-        return { requireDevice: () => gone('right') } as unknown as Access;
+        return { fields: null, requireDevice: () => gone('right') } as unknown as Access;
       };
       const files = exporterOf({ store: { range }, shares }, accessNow);
       const { bytes } = files.ofDevice(accessOf('t'), device, { ...ALL, layout, format: 'csv' });
@@ -188,6 +188,7 @@ test('rows that were being read when the right ended do not go out with those of
   };
   const accessNow = async (): Promise<Access> =>
     ({
+      fields: null,
       requireDevice: ({ key }: { key: number }) => {
         if (!allowed.includes(key)) throw new AppError('NOT_FOUND', 'no such device');
       },
@@ -327,7 +328,7 @@ test('measurements are deleted, or counted for that, as pieces in the background
     store: { remove: (_: unknown, piece: Piece) => piece(() => watched.read(7)) },
     shares: watched.shares,
   } as unknown as ConstructorParameters<typeof MeasurementsResolver>[0]);
-  const access = { tokenId: 't', requireDevice: () => {} };
+  const access = { tokenId: 't', fields: null, requireDevice: () => {} };
   const context = { access, renew: () => {} } as unknown as GraphqlContext;
   expect(await resolver.deleteMeasurements(context, 'd', 0, 1, null, true)).toEqual({ measurements: 7 });
   expect(watched.pieces).toBe(1);
@@ -348,7 +349,10 @@ test('of what is being deleted no further piece goes once the token may not', as
   const requireDevice = (): void => {
     if ((asked += 1) > 3) throw new AppError('FORBIDDEN', 'no more');
   };
-  const context = { access: { tokenId: 't', requireDevice }, renew: () => {} } as unknown as GraphqlContext;
+  const context = {
+    access: { tokenId: 't', fields: null, requireDevice },
+    renew: () => {},
+  } as unknown as GraphqlContext;
   await expect(resolver.deleteMeasurements(context, 'd', 0, 1)).rejects.toMatchObject({ code: 'FORBIDDEN' });
   // The first time it was asked before there was a piece.
   expect(asked).toBe(4);

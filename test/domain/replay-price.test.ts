@@ -50,7 +50,9 @@ async function replayed(
     shares: { backgroundOf: () => turns },
     now: () => 1,
   } as unknown as ConstructorParameters<typeof Replay>[0]);
-  const access = { requireProduct: () => {}, tokenId: 't' } as unknown as Parameters<Replay['replayCalls']>[0];
+  const access = { requireProduct: () => {}, tokenId: 't', fields: null } as unknown as Parameters<
+    Replay['replayCalls']
+  >[0];
   expect((await replay.replayCalls(access, 'p', { dryRun })).calls).toBe(CALLS);
   return { spentMs, atOnce };
 }
@@ -100,7 +102,7 @@ test('of a token four replays run at once, a fifth is told so, and others of the
     now: () => 1,
   } as unknown as ConstructorParameters<typeof Replay>[0]);
   const run = (tokenId: string, id: string) =>
-    replay.replayCalls({ requireProduct: () => {}, tokenId, tenant: 'w' } as never, id, {});
+    replay.replayCalls({ requireProduct: () => {}, tokenId, fields: null, tenant: 'w' } as never, id, {});
   const four = ['a', 'b', 'c', 'd'].map((id) => run('one', id));
   const another = run('two', 'e');
   const refused = ['f', 'a'].map((id) => run('one', id).catch((error: unknown) => error));
@@ -128,7 +130,8 @@ test('of a workspace eight replays run at once, whatever the tokens; another wor
     shares: { backgroundOf: () => ({}) },
     now: () => 1,
   } as unknown as ConstructorParameters<typeof Replay>[0]);
-  const run = (id: string) => replay.replayCalls({ requireProduct: () => {}, tokenId: id } as never, id, {});
+  const run = (id: string) =>
+    replay.replayCalls({ requireProduct: () => {}, tokenId: id, fields: null } as never, id, {});
   const running = [1, 2, 3, 4, 5, 6, 7, 8].map((at) => run(`a${at}`));
   const refused = run('a9').catch((error: unknown) => error);
   running.push(run('b1'));
@@ -182,7 +185,9 @@ test('calls are read as they are run, a few at a time, those that are named too'
     shares: { backgroundOf: () => ({ next: async () => {}, spend: () => {} }) },
     now: () => 1,
   } as unknown as ConstructorParameters<typeof Replay>[0]);
-  const access = { requireProduct: () => {}, tokenId: 't' } as unknown as Parameters<Replay['replayCalls']>[0];
+  const access = { requireProduct: () => {}, tokenId: 't', fields: null } as unknown as Parameters<
+    Replay['replayCalls']
+  >[0];
   // One was forgotten by the log meanwhile.
   expect((await replay.replayCalls(access, 'p', { dryRun: true, callIds: ids })).calls).toBe(29);
   expect((await replay.replayCalls(access, 'p', { dryRun: true })).calls).toBe(30);
@@ -251,7 +256,9 @@ test('whoever else changes things all the time does not keep what is replayed fr
   } as unknown as ConstructorParameters<typeof Replay>[0]);
   others();
   try {
-    const access = { requireProduct: () => {}, tokenId: 't' } as unknown as Parameters<Replay['replayCalls']>[0];
+    const access = { requireProduct: () => {}, tokenId: 't', fields: null } as unknown as Parameters<
+      Replay['replayCalls']
+    >[0];
     expect((await replay.replayCalls(access, 'p', {})).calls).toBe(1);
   } finally {
     isOver = true;
@@ -275,7 +282,9 @@ test('a replay that ends as the database does not answer says so, and how far it
     shares: { backgroundOf: () => ({ next: async () => {}, spend: () => {} }) },
     now: () => 1,
   } as unknown as ConstructorParameters<typeof Replay>[0]);
-  const access = { requireProduct: () => {}, tokenId: 't' } as unknown as Parameters<Replay['replayCalls']>[0];
+  const access = { requireProduct: () => {}, tokenId: 't', fields: null } as unknown as Parameters<
+    Replay['replayCalls']
+  >[0];
   const failure = { code: 'UNAVAILABLE', details: { calls: 0, stored: 0 } };
   await expect(replay.replayCalls(access, 'p', {})).rejects.toMatchObject(failure);
   looks = 0;

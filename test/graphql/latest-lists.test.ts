@@ -24,7 +24,7 @@ test('the fields of newest values are looked up once for many devices of a produ
   const history = new History(store);
   const cache = { cachedDevice: (id: string) => devices[Number(id)] } as Partial<IngestCache> as IngestCache;
   const resolver = new DeviceValuesResolver(cache, history);
-  const access = { requireDevice: () => {} } as unknown as Access;
+  const access = { fields: null, requireDevice: () => {} } as unknown as Access;
   const context = new GraphqlContext(access, '', { history } as never, {} as never);
   const [one, other] = [
     { fieldNodes: [{} as FieldNode] },
@@ -51,7 +51,7 @@ test('the fields of newest values are looked up once for many devices of a produ
 
 test('a subscription to many devices of a product looks for its fields in that product once', async () => {
   const cache = { device: async (id: string) => devices[Number(id)]! } as Partial<IngestCache> as IngestCache;
-  const access = { requireDevice: () => {}, workspaceIdsWith: () => [] } as unknown as Access;
+  const access = { fields: null, requireDevice: () => {}, workspaceIdsWith: () => [] } as unknown as Access;
   const { products } = await narrowed(access, cache, { deviceIds: devices.map(({ id }) => id) });
   expect(products.length).toBe(1);
 });

@@ -170,7 +170,7 @@ describe('a workspace with very many tokens, each with limits, and members', () 
     // Made one by one they took twenty seconds.
     file.exec(`WITH RECURSIVE more(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM more WHERE n < ${TOKENS})
       INSERT INTO token SELECT printf('01900000-0000-7000-8000-%012d', n), name, kind, user_id, workspace_id, scopes,
-        product_ids, device_ids, printf('%064d', n), created_at, last_used_at, expires_at, signed_in
+        product_ids, device_ids, printf('%064d', n), created_at, last_used_at, expires_at, signed_in, fields
       FROM token, more WHERE product_ids IS NOT NULL`);
     file.exec(`WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < ${MEMBERS})
       INSERT INTO user_account SELECT printf('01900000-0000-7000-8000-%012d', n), n || '@example.org', null, null, 0, 0

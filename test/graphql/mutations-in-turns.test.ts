@@ -22,7 +22,7 @@ test('between the mutations of a document others have a turn of the event loop; 
   const run = async (count: number): Promise<number[]> => {
     turns.length = 0;
     const fields = Array.from({ length: count }, (_, at) => `m${at}: deleteProduct(id: "x")`);
-    const contextValue = new GraphqlContext({ tokenId: 't' } as Access, '', {} as never, {} as never);
+    const contextValue = new GraphqlContext({ tokenId: 't', fields: null } as Access, '', {} as never, {} as never);
     const before = loop.turns;
     const result = await execute({ schema, document: parse(`mutation { ${fields.join(' ')} }`), contextValue });
     expect(result.errors).toBeUndefined();
@@ -44,7 +44,7 @@ test('many entries are judged in another turn of the event loop than they are re
   const recorder = { record: async () => ({ stored: loop.turns, rejected: [] }) };
   const deps = { ingestCache: { device: async () => device }, recorder, now: () => 0 };
   const resolver = new MeasurementsResolver(deps as never);
-  const context = new GraphqlContext({ requireDevice: () => {} } as never, '', {} as never, {} as never);
+  const context = new GraphqlContext({ fields: null, requireDevice: () => {} } as never, '', {} as never, {} as never);
   const turnsOf = async (count: number): Promise<number> => {
     const before = loop.turns;
     const entries = Array.from({ length: count }, () => ({ field: 'f', value: 1 }));

@@ -246,7 +246,7 @@ describe.each(DATABASES)('files on %s', (database) => {
       headers: { Authorization: `Token ${token}`, 'Accept-Encoding': 'gzip' },
     });
     expect(response.headers.get('content-encoding')).toBe('gzip');
-    expect(response.headers.get('vary')).toBe('Accept-Encoding');
+    expect(response.headers.get('vary')).toBe('Accept-Encoding, Origin');
     expect(await response.text()).toBe(LONG);
   });
 
