@@ -16,6 +16,7 @@ import { PartsOfReadings } from './0015-parts-of-readings.ts';
 import { KeysOfProducts } from './0016-keys-of-products.ts';
 import { FieldsOfTokens } from './0017-fields-of-tokens.ts';
 import { AppliedConfiguration } from './0018-applied-configuration.ts';
+import { EarlierNamesOfFields } from './0019-earlier-names-of-fields.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -37,4 +38,5 @@ export const MIGRATIONS = [
   { name: '0016-keys-of-products', class: KeysOfProducts },
   { name: '0017-fields-of-tokens', class: FieldsOfTokens },
   { name: '0018-applied-configuration', class: AppliedConfiguration },
+  { name: '0019-earlier-names-of-fields', class: EarlierNamesOfFields },
 ];

@@ -322,6 +322,22 @@ export const REACHES: Record<string, Reach[]> = {
       `mutation ($id: ID!) { ignoreSuggestedField(productId: $id, identifier: "SEEN") { ${PRODUCT} } }`,
     ),
   ],
+  'Mutation.renameField': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { renameField(id: $id, identifier: "NOTE") { id aliases } }',
+      (target) => ({ id: target.fieldId }),
+    ),
+  ],
+  'Mutation.removeFieldAlias': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { removeFieldAlias(id: $id, identifier: "EARLIER") { id } }',
+      (target) => ({ id: target.fieldId }),
+    ),
+  ],
   'Mutation.removeField': [
     reach('product', 'CONFIGURE', 'mutation ($id: ID!) { removeField(id: $id) }', (target) => ({ id: target.fieldId })),
   ],

@@ -64,6 +64,8 @@ Mutation.rotateWebhook(productId)                F F ✓ F ✓   F F ✓ F ✓  
 Mutation.ignoreSuggestedField(productId)         F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.addField(productId)                     F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.updateField(id)                         F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
+Mutation.renameField(id)                         F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
+Mutation.removeFieldAlias(id)                    F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.removeField(id)                         F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.addConfigurationField(productId)        F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.updateConfigurationField(id)            F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U

@@ -71,6 +71,8 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Mutation.ignoreSuggestedField': CONFIGURE,
   'Mutation.addField': CONFIGURE,
   'Mutation.updateField': CONFIGURE,
+  'Mutation.renameField': CONFIGURE,
+  'Mutation.removeFieldAlias': CONFIGURE,
   'Mutation.removeField': CONFIGURE,
   'Mutation.addConfigurationField': CONFIGURE,
   'Mutation.updateConfigurationField': CONFIGURE,
@@ -134,7 +136,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   },
   Field: {
     'id identifier type': ANY,
-    'name description unit role meaning overflowAt': SETUP,
+    'name description unit role meaning overflowAt aliases': SETUP,
     misfits: VALUES,
   },
   Misfits: { 'misfits values devices ofDevices': VALUES },

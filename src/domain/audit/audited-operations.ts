@@ -29,6 +29,8 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   ignoreSuggestedField: 'workspace',
   addField: 'workspace',
   updateField: 'workspace',
+  renameField: 'workspace',
+  removeFieldAlias: 'workspace',
   removeField: 'workspace',
   addConfigurationField: 'workspace',
   updateConfigurationField: 'workspace',

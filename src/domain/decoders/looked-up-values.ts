@@ -3,6 +3,7 @@ import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { PenaltyBucket } from '../../scheduling/penalty-bucket.ts';
 import type { History, MeasuredValue } from '../history/history.ts';
 import { deviceConfiguration } from '../ingest-cache/device-configuration.ts';
+import { aliasesIn } from '../ingest-cache/aliased-fields.ts';
 import type { DeviceInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { ActiveTenants } from '../../scheduling/active-tenants.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
@@ -115,7 +116,8 @@ async function valuesText(
 ): Promise<string> {
   const known = new Map(latest.map((one) => [one.field.key, one]));
   let [text, next] = ['', LONG_PIECE];
-  for (const [identifier, { key }] of fields) {
+  // A decoder may go on reading a field under its earlier identifier.
+  for (const [identifier, { key }] of [...fields, ...aliasesIn(fields)]) {
     const one = known.get(key);
     const told =
       one === undefined ? UNKNOWN : `{"value":${JSON.stringify(one.value)},"timestamp":${one.timestamp / 1000}}`;

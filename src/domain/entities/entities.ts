@@ -4,6 +4,7 @@ import { ConfigurationFieldSchema } from './configuration-field.ts';
 import { DecoderExampleSchema } from './decoder-example.ts';
 import { DecoderVersionSchema } from './decoder-version.ts';
 import { DeviceSchema } from './device.ts';
+import { FieldAliasSchema } from './field-alias.ts';
 import { FieldSchema } from './field.ts';
 import { SuggestedFieldSchema } from './suggested-field.ts';
 import { ProductSchema } from './product.ts';
@@ -25,6 +26,7 @@ export const ENTITIES = [
   TokenSchema,
   ProductSchema,
   FieldSchema,
+  FieldAliasSchema,
   ConfigurationFieldSchema,
   SuggestedFieldSchema,
   DeviceSchema,

@@ -5,6 +5,7 @@ import type { WebhookAnswer } from '../entities/webhook-answer.ts';
 import { type ProductAnswer, ProductAnswerSchema } from '../entities/product-answer.ts';
 import { FieldSchema } from '../entities/field.ts';
 import { ProductSchema } from '../entities/product.ts';
+import { fieldsByName } from './aliased-fields.ts';
 import { configurationInfo } from './device-configuration.ts';
 
 /** The answers to senders of a product once something was stored or kept. */
@@ -37,6 +38,10 @@ export async function readProduct(database: Database, id: string) {
       return { key, identifier, type, name, unit, description, role, meaning, overflowAt, wasBoolean };
     },
   );
+  const aliases = await em.execute<{ identifier: string; fieldKey: number }[]>(
+    'select identifier, field_key as "fieldKey" from field_alias where product_key = ? order by identifier',
+    [row.key],
+  );
   const answer = await em.findOne(ProductAnswerSchema, { product: row.key });
   return {
     key: row.key,
@@ -48,7 +53,7 @@ export async function readProduct(database: Database, id: string) {
     offlineAfterSeconds: row.offlineAfterSeconds ?? null,
     ignoreZeroPlaces: row.ignoreZeroPlaces,
     timeZone: row.timeZone ?? null,
-    fields: new Map(infos.map((field) => [field.identifier, field])),
+    fields: fieldsByName(infos, aliases),
     fieldsByKey: new Map(infos.map((field) => [field.key, field])),
     configuration: configuration.map(configurationInfo),
     decoder: decoder && { version: decoder.version, source: decoder.source },

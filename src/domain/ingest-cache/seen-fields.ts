@@ -1,4 +1,5 @@
 import type { Access } from '../access/access.ts';
+import { aliasesIn, fieldsByName } from './aliased-fields.ts';
 import type { DeviceInfo, FieldInfo, ProductInfo } from './ingest-cache.ts';
 
 /** Narrowed products, for as long as the token's access and the product's snapshot live. */
@@ -17,7 +18,10 @@ export function seenProduct(access: Access, product: ProductInfo): ProductInfo {
   const fields = access.coveredFields([...product.fields.values()]);
   const seen = {
     ...product,
-    fields: new Map(fields.map((field): [string, FieldInfo] => [field.identifier, field])),
+    fields: fieldsByName(
+      fields,
+      [...aliasesIn(product.fields)].map(([identifier, { key }]) => ({ identifier, fieldKey: key })),
+    ),
     fieldsByKey: new Map(fields.map((field): [number, FieldInfo] => [field.key, field])),
     configuration: [],
     decoder: null,

@@ -70,6 +70,12 @@ export async function copyProduct(
       [copy.key, product],
     );
   await em.execute(
+    'insert into field_alias (product_key, identifier, field_key) select ?, a.identifier, n."key" from field_alias a ' +
+      'join field o on o."key" = a.field_key join field n on n.product_key = ? and n.identifier = o.identifier ' +
+      'where a.product_key = ?',
+    [copy.key, copy.key, product],
+  );
+  await em.execute(
     'insert into product_answer (product_key, always200, webhook) ' +
       'select ?, always200, webhook from product_answer where product_key = ?',
     [copy.key, product],

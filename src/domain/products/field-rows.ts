@@ -40,6 +40,16 @@ export async function readFields(database: Database, keys: readonly number[]): P
   return read<FieldRow>(database, `select ${columns} from field`, keys);
 }
 
+/** The earlier identifiers of each of the fields, by their keys, in alphabetical order. */
+export async function readAliases(database: Database, keys: readonly number[]): Promise<string[][]> {
+  const text =
+    'select field_key as "fieldKey", identifier from field_alias ' +
+    `where field_key in (${placeholders(keys)}) order by identifier`;
+  const rows = await database.read().execute<{ fieldKey: number; identifier: string }[]>(text, [...keys]);
+  const byField = Map.groupBy(rows, ({ fieldKey }) => fieldKey);
+  return keys.map((key) => (byField.get(key) ?? []).map(({ identifier }) => identifier));
+}
+
 /** The configuration fields of each of the products likewise. */
 export async function readConfigurationFields(
   database: Database,

@@ -20,6 +20,8 @@ import {
 } from './new-field.ts';
 import { fieldId, fieldKeyOf } from './field-id.ts';
 import { changedMeaning, type CheckedMeaning, type GivenMeaning } from './field-meaning.ts';
+import { renameField, wasTaken } from './rename-field.ts';
+import { FieldAliasSchema } from '../entities/field-alias.ts';
 import type { FieldRemovals } from './field-removals.ts';
 import { type SuggestedField, SuggestedFieldSchema } from '../entities/suggested-field.ts';
 
@@ -63,6 +65,8 @@ export class FieldService {
         throw conflict(`input.identifier: the product already has a field "${identifier}".`, {
           existingId: fieldId(there.key),
         });
+      const alias = await em.findOne(FieldAliasSchema, { product: product.key, identifier }, { populate: ['field'] });
+      if (alias !== null) throw wasTaken('input.identifier', identifier, alias.field);
       if ((await em.count(FieldSchema, { product: product.key })) >= MAX_FIELDS_PER_PRODUCT) throw tooManyFields();
       await requireFreeRole(em, product.key, checked.role);
       await em.nativeDelete(SuggestedFieldSchema, { product: product.key, identifier });
@@ -78,7 +82,7 @@ export class FieldService {
    */
   async update(access: Access, id: string, change: FieldChange, dryRun: boolean): Promise<Field> {
     const field = await this.#deps.database.write(async (em) => {
-      const found = await lockPart(em, access, FieldSchema, { what: 'field', id, key: fieldKeyOf(id) });
+      const found = await this.#part(em, access, id);
       if (change.type === null) throw badInput('input.type: a field needs a type; leave it out to keep it.');
       const type = change.type ?? found.type;
       const changed: Partial<Field> = { type, ...changedMeaning(meaningOf(found), { ...change, type }, 'input') };
@@ -95,12 +99,42 @@ export class FieldService {
     return field;
   }
 
+  /** Gives a field another identifier; senders may go on under the present one (`renameField`). */
+  async rename(access: Access, id: string, identifier: string): Promise<Field> {
+    const { database, cluster, suggestions } = this.#deps;
+    const { field, tokens } = await database.write(async (em) => {
+      const found = await this.#part(em, access, id);
+      return { id: found.product.id, field: found, tokens: await renameField(em, found, identifier) };
+    });
+    await suggestions.flush(field.product.id);
+    await cluster.changed([
+      { kind: 'product', id: field.product.id },
+      ...tokens.map((token) => ({ kind: 'token' as const, id: token })),
+    ]);
+    return field;
+  }
+
+  /** Forgets an earlier identifier of a field, if it is one. */
+  async removeAlias(access: Access, id: string, identifier: string): Promise<Field> {
+    const field = await this.#deps.database.write(async (em) => {
+      const found = await this.#part(em, access, id);
+      if (FIELD_IDENTIFIER.test(identifier)) await em.nativeDelete(FieldAliasSchema, { field: found.key, identifier });
+      return found;
+    });
+    await this.#changed(field);
+    return field;
+  }
+
+  #part(em: EntityManager, access: Access, id: string): Promise<Field> {
+    return lockPart(em, access, FieldSchema, { what: 'field', id, key: fieldKeyOf(id) });
+  }
+
   /** Removes a field with its measurements on every device of the product. */
   async remove(access: Access, id: string): Promise<string> {
     const { removals } = this.#deps;
     removals.requireRoom(access);
     const { field, after } = await this.#deps.database.write(async (em) => {
-      const found = await lockPart(em, access, FieldSchema, { what: 'field', id, key: fieldKeyOf(id) });
+      const found = await this.#part(em, access, id);
       const removed = { fieldKey: found.key, productKey: found.product.key };
       // Another node may accept a value for it already and commit that after the purge.
       await em.execute(

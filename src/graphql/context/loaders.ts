@@ -15,6 +15,7 @@ import {
   type ConfigurationRow,
   type FieldRow,
   partCounts,
+  readAliases,
   readConfigurationFields,
   readFields,
 } from '../../domain/products/field-rows.ts';
@@ -65,6 +66,8 @@ export interface Loaders {
   tokenLimits: Batch<string, TokenLimits | null>;
   answersOfProduct: Batch<number, ProductAnswers>;
   fieldsOfProduct: Batch<number, FieldRow[]>;
+  /** Earlier identifiers of a field, by its key. */
+  aliasesOfField: Batch<number, string[]>;
   configurationOfProduct: Batch<number, ConfigurationRow[]>;
   field: Batch<number, Field | null>;
   /** The active decoder of a product, without its source; null: it has none. */
@@ -162,6 +165,9 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
       (keys) => budget.load<FieldRow[][]>(() => yieldToEventLoop().then(() => readFields(database, keys)), rowBytes),
       { sizesOf: (keys) => partCounts(database, 'field', keys), atMost: PARTS_AT_ONCE },
     ),
+    aliasesOfField: new Batch((keys) => yieldToEventLoop().then(() => readAliases(database, keys)), {
+      atMost: PARTS_AT_ONCE,
+    }),
     configurationOfProduct: new Batch(
       (keys) =>
         budget.load<ConfigurationRow[][]>(

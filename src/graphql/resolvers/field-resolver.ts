@@ -42,6 +42,31 @@ export class FieldResolver {
     return this.#fields.update(access, id, input, dryRun ?? false);
   }
 
+  @Mutation(() => FieldObject, {
+    description:
+      'Gives a field another identifier. The values stay, widgets of the dashboard follow, and senders and decoders may ' +
+      'go on under the earlier one (Field.aliases). CONFLICT when a field of the product has the identifier, or had it.',
+  })
+  renameField(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the field.' }) id: string,
+    @Arg('identifier', () => String, { description: 'Its identifier from now on: 1 to 64 of A-Z a-z 0-9 _ -.' })
+    identifier: string,
+  ): Promise<FieldObject> {
+    return this.#fields.rename(access, id, identifier);
+  }
+
+  @Mutation(() => FieldObject, {
+    description: 'Forgets an earlier identifier of a field: entries under it are refused from now on, as of no field.',
+  })
+  removeFieldAlias(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('id', () => ID, { description: 'The id of the field.' }) id: string,
+    @Arg('identifier', () => String, { description: 'The earlier identifier.' }) identifier: string,
+  ): Promise<FieldObject> {
+    return this.#fields.removeAlias(access, id, identifier);
+  }
+
   @Mutation(() => ProductObject, {
     description: 'Takes an identifier off the suggestions; ignore false puts it back. It goes on being counted.',
   })

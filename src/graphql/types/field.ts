@@ -11,7 +11,7 @@ export class FieldObject {
   /** Not shown; the id that clients see is sealed. */
   key!: number;
 
-  @Field(() => String, { description: 'The name that senders use, matched exactly; never changes.' })
+  @Field(() => String, { description: 'The name that senders use, matched exactly (renameField changes it).' })
   identifier!: string;
 
   @Field(() => FieldTypeEnum, { description: 'The type of its values.' })

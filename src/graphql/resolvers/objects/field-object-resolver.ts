@@ -4,6 +4,7 @@ import type { FieldInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
 import { fieldId } from '../../../domain/products/field-id.ts';
 import type { FieldMisfits } from '../../../domain/products/field-misfits.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import type { Promised } from '../../context/promised.ts';
 import { FieldMeaningEnum } from '../../types/enums.ts';
 import { FieldObject, MisfitsObject } from '../../types/field.ts';
 
@@ -21,6 +22,13 @@ export class FieldObjectResolver {
   @FieldResolver(() => ID, { description: 'The id of the field.' })
   id(@Root() field: Parent): string {
     return fieldId(field.key);
+  }
+
+  @FieldResolver(() => [String], {
+    description: 'Its earlier identifiers, under which senders may go on, in alphabetical order; at most 20.',
+  })
+  aliases(@Root() { key }: Parent, @Ctx() { loaders }: GraphqlContext): Promised<string[]> {
+    return loaders.aliasesOfField.load(key);
   }
 
   @FieldResolver(() => FieldMeaningEnum, { description: 'What its numbers are, which charts follow.' })
