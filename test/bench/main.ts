@@ -9,6 +9,7 @@ const BENCHES = [
   'console',
   'live',
   'export',
+  'configuration',
   'attack',
 ];
 

@@ -4,6 +4,7 @@ import { checkSource, requireDecoderFunction } from '../decoders/check-source.ts
 import type { DecoderEngine } from '../decoders/decoder-engine.ts';
 import type { DecoderExamples } from '../decoders/decoder-examples.ts';
 import type { DeviceType } from '../entities/product.ts';
+import { ResourcePool } from '../../scheduling/resource-pool.ts';
 import type { FieldInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { itemsOf } from './normal-form.ts';
 import { type DecoderTree, decoderOf, type ProductDraft } from './product-plan.ts';
@@ -15,6 +16,8 @@ interface DecoderChecksDeps {
   ingestCache: IngestCache;
 }
 
+/** Sources checked at the same time: while one is on its way, another runs. */
+const AT_ONCE = 4;
 const REMEDY = 'save it by saveDecoder with "force" if it is wanted all the same.';
 
 /** Tries the decoders that a plan would save, as saving does: what saving would refuse is a block. */
@@ -28,16 +31,26 @@ export class DecoderChecks {
   /** Runs the sources that change, and all examples of a product whose source or examples do. */
   async run(access: Access, workspaceId: string, drafts: readonly ProductDraft[], blocks: Block[]): Promise<void> {
     /** Refusal of each source, so that products that share one are checked once; null: none. */
-    const known = new Map<string, AppError | null>();
+    const known = new Map<string, Promise<AppError | null>>();
+    const slots = new ResourcePool(AT_ONCE, () => null);
+    const refusalOf = (source: string): Promise<AppError | null> => {
+      const refusal = known.get(source) ?? slots.use(() => this.#refusal(access, workspaceId, source));
+      known.set(source, refusal);
+      return refusal;
+    };
+    const changing = drafts.filter(({ is, target }) => {
+      const { source } = decoderOf(target);
+      return source !== undefined && source !== decoderOf(is).source;
+    });
+    await Promise.all(changing.map(({ target }) => refusalOf(decoderOf(target).source!)));
     for (const draft of drafts) {
       const [is, target] = [decoderOf(draft.is), decoderOf(draft.target)];
       const { source, examples = [] } = target;
       if (draft.target === undefined || source === undefined || isSame(is, target)) continue;
       const at = `${draft.path}.decoder`;
       if (source !== is.source) {
-        if (!known.has(source)) known.set(source, await this.#refusal(access, workspaceId, source));
-        const refusal = known.get(source);
-        if (refusal != null) {
+        const refusal = await refusalOf(source);
+        if (refusal !== null) {
           blocks.push(blockOf(refusal, `${at}.source`));
           continue;
         }
