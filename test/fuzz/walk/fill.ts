@@ -62,7 +62,7 @@ async function fillThrough(server: TestServer, size: Size) {
     workspaceId,
     fields,
     serialNumbers,
-    input: { decoder: DECODER, webhookAnswer: { body: '[]' } },
+    input: { key: 'walked', decoder: DECODER, webhookAnswer: { body: '[]' } },
   });
   const spare = await createProduct(server, { workspaceId, serialNumbers: [], input: { decoder: DECODER } });
   await fillValues(server, size, product.deviceIds);

@@ -40,6 +40,15 @@ function devices(w: World): Args[] {
   }));
 }
 
+/** As many devices in a file, and a line that says nothing of one. */
+function devicesFile(w: World): string {
+  const name = unique(w);
+  const lines = list(w.size.many, (at) => `${name}-${at},${text(w, 200)},a;b,somewhere,${at}`);
+  return ['serialNumber,name,tags,location,metadata.at', ...lines, ',,,,', `${name}-0,again,,,`].join('\n');
+}
+
+const fieldsOf = (w: World): string[] => list(Math.min(w.size.fields, 500), (at) => `f${at}`);
+
 function entries(w: World, field: string): Args[] {
   const many = Math.min(MANY_ENTRIES, w.size.many * 10);
   const old = list(many - 1, (at) => ({ field, value: at, timestamp: new Date(1.1e12 + at * 1000).toISOString() }));
@@ -73,6 +82,7 @@ const ADMINISTRATION: Record<string, MutationWay> = {
         },
       },
       { input: { name: unique(w), kind: 'PERSONAL' } },
+      { input: { name: unique(w), kind: 'INDIVIDUAL', scopes: ['READ'], fields: fieldsOf(w) } },
     ],
   },
   createUser: {
@@ -120,6 +130,7 @@ const ADMINISTRATION: Record<string, MutationWay> = {
           expiresAt: LATER,
         },
       },
+      { id: w.tokenIds[0], input: { fields: fieldsOf(w) } },
     ],
   },
   updateUser: {
@@ -171,6 +182,7 @@ const PRODUCTS: Record<string, MutationWay> = {
       {
         input: {
           name: text(w, 200),
+          key: unique(w),
           workspaceId: w.workspaceId,
           deviceType: 'API',
           offlineAfterSeconds: 60,
@@ -191,6 +203,11 @@ const PRODUCTS: Record<string, MutationWay> = {
   removeConfigurationField: { make: (maker) => maker.part('addConfigurationField'), args: (_, id) => [{ id }] },
   removeDecoderExample: { make: (maker) => maker.part('addDecoderExample'), args: (_, id) => [{ id }] },
   removeField: { make: (maker) => maker.part('addField'), args: (_, id) => [{ id }] },
+  removeFieldAlias: {
+    make: (maker) => maker.renamedField(),
+    args: (_, made) => [{ id: made?.id, identifier: made?.identifier }],
+  },
+  renameField: { make: (maker) => maker.part('addField'), args: (w, id) => [{ id, identifier: unique(w) }] },
   rotateWebhook: { args: (w) => [{ productId: w.spareProductId }] },
   saveDecoder: {
     args: (w) => [
@@ -219,7 +236,7 @@ const PRODUCTS: Record<string, MutationWay> = {
   updateProduct: {
     args: (w) => [
       { id: w.productId, input: { name: unique(w), offlineAfterSeconds: 3600, webhookAnswer: ANSWERS.webhookAnswer } },
-      { id: w.spareProductId, input: { dashboard: { widgets: [] } } },
+      { id: w.spareProductId, input: { dashboard: { widgets: [] }, key: unique(w) } },
       { id: w.spareProductId, input: ANSWERS },
     ],
   },
@@ -255,13 +272,24 @@ const DEVICES: Record<string, MutationWay> = {
   adoptUnknownDevices: {
     args: (w) => [{ ids: [some(w.unknownIds, w)], productId: w.productId, plan: 'unlimited' }],
   },
-  createDevices: { args: (w) => [{ productId: w.spareProductId, plan: 'unlimited', devices: devices(w) }] },
+  createDevices: {
+    args: (w) => [
+      { productId: w.spareProductId, plan: 'unlimited', devices: devices(w) },
+      { productId: w.spareProductId, plan: 'unlimited', devices: devices(w), onExisting: 'UPDATE' },
+    ],
+  },
   deleteDevices: { make: (maker) => maker.devices(100), args: (_, ids) => [{ ids }] },
   deleteMeasurements: {
     make: (maker) => maker.values(),
     args: (_, deviceId) => [
       { deviceId, ...ALWAYS, fields: ['f0'], dryRun: true },
       { deviceId, ...ALWAYS },
+    ],
+  },
+  importDevices: {
+    args: (w) => [
+      { productId: w.spareProductId, plan: 'unlimited', text: devicesFile(w) },
+      { productId: w.spareProductId, text: devicesFile(w), onExisting: 'KEEP', dryRun: true },
     ],
   },
   recordMeasurements: {

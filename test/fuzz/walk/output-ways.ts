@@ -64,7 +64,11 @@ export const OUTPUT_WAYS: OutputWays = {
     { tags: ['none'], ...RANGE },
   ],
   'Query.planChange': (w) => [{ deviceId: w.deviceIds[0], plan: 'unlimited' }],
-  'Query.product': (w) => [{ id: w.productId }, { id: (at: number) => w.productIds[at % w.productIds.length] }],
+  'Query.product': (w) => [
+    { id: w.productId },
+    { key: 'walked', workspaceId: w.workspaceId },
+    { id: (at: number) => w.productIds[at % w.productIds.length] },
+  ],
   'Query.products': (w) => [
     { first: FIRST },
     { first: FIRST, workspaceId: w.workspaceId, search: (at: number) => `zz${at}` },

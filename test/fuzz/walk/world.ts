@@ -217,6 +217,14 @@ export class Maker {
     return made[mutation].id;
   }
 
+  /** A field under another identifier than it was made with. */
+  async renamedField(): Promise<{ id: string; identifier: string }> {
+    const id = await this.part('addField');
+    const rename = `mutation ($id: ID!, $to: String!) { renameField(id: $id, identifier: $to) { aliases } }`;
+    const { renameField } = await this.#server.gql(rename, { id, to: unique(this.#world) });
+    return { id, identifier: renameField.aliases[0] };
+  }
+
   /** Values in a device, to be deleted; resolves with the device's id. */
   async values(): Promise<string> {
     const id = this.#world.deviceIds.at(-1)!;
