@@ -71,7 +71,7 @@ describeInBrowser('while it loads', () => {
     const page = await openConsole(server, '/nowhere', options);
     // As on a slow machine, on which each step of what comes is painted.
     const devtools = await page.context().newCDPSession(page);
-    await devtools.send('Emulation.setCPUThrottlingRate', { rate: 8 });
+    await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
     await page.route('**/graphql', async (route) => {
       await new Promise((resolve) => setTimeout(resolve, LATE_MS));
       await route.continue().catch(() => {});

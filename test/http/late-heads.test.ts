@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { piecesOfServer } from '../support/pieces.ts';
 import { startServer } from '../support/server.ts';
 
-const CONNECTIONS = 9_000;
+const CONNECTIONS = 5_000;
 /** Opens them, sends half a head on each and prints a line; prints the first answer when all have been closed. */
 const CLIENTS = `
   const [port, count] = process.argv.slice(1).map(Number);

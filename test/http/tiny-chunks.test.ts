@@ -7,7 +7,7 @@ import { createProduct, startServer, type TestServer } from '../support/server.t
 /** A megabyte of chunks of a byte: the server reads as much of a connection in one turn of its event loop, if it may. */
 const PIECE = Buffer.from('1\r\n \r\n'.repeat(176_000));
 const SENDERS = 10;
-const RECORDS = 20;
+const RECORDS = 8;
 
 let server: TestServer;
 let device: string;
