@@ -21,8 +21,8 @@ export interface Config {
    */
   readonly baseUrl: string | null;
   /**
-   * `ALLOWED_ORIGINS` (none): Origins whose pages may use `/graphql`, its WebSockets and `/v1/`, such as
-   * `https://dashboard.example.org`, separated by commas; `*`: any. They send a token, never a cookie.
+   * `ALLOWED_ORIGINS` (none): Origins whose pages may use `/graphql`, its WebSockets and `/v1/`, and frame public
+   * links, such as `https://dashboard.example.org`, separated by commas; `*`: any. They send a token, never a cookie.
    */
   readonly allowedOrigins: ReadonlySet<string>;
   /**

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser, leave, openConsole, shoot } from '../support/browser.ts';
 import { createDatabase, createProduct, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
+import { createToken } from '../support/tenant.ts';
 
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 
@@ -13,6 +14,8 @@ let database: TestDatabase;
 let server: TestServer;
 let device: string;
 let product: string;
+/** The token of a public link. */
+let link: string;
 beforeAll(async () => {
   database = await createDatabase('sqlite');
   server = await startServer({ database });
@@ -21,6 +24,9 @@ beforeAll(async () => {
   const made = await createProduct(server, { fields, serialNumbers: ['one', 'two'], input: { decoder } });
   [device, product] = [made.deviceIds[0]!, made.id];
   await fetch(`${server.url}/integrations/api/${made.webhookId}/`, { method: 'POST', body: '{}' });
+  const { workspaces } = await server.gql('{ workspaces { id } }');
+  const shown = { deviceIds: [device], fields: ['temperature', 'door', 'place'] };
+  link = (await createToken(server, server.adminToken, workspaces[0].id, ['READ'], shown)).secret;
   const now = Math.floor(Date.now() / 1_000);
   await server.record(
     device,
@@ -74,6 +80,7 @@ const screens = (): [name: string, path: string, ready: (page: Page) => Promise<
   ['decoder', `/products/${product}/decoder`, (page) => page.getByText('THREW').waitFor()],
   ['calls', `/products/${product}/calls`, (page) => page.getByText('POST {}').waitFor()],
   ['access', '/access', (page) => page.getByText('this session').waitFor()],
+  ['share', `/share#${link}`, (page) => page.getByRole('region', { name: 'door' }).first().getByText('true').waitFor()],
 ];
 
 describeInBrowser('every screen', () => {
@@ -84,7 +91,7 @@ describeInBrowser('every screen', () => {
     'on %s: what is loaded fits into its budget, axe finds nothing serious, and nothing sticks out',
     async (where, options) => {
       for (const [name, path, ready] of screens()) {
-        const page = await openConsole(server, path, { ...options, signedIn: name !== 'sign-in' });
+        const page = await openConsole(server, path, { ...options, signedIn: !['sign-in', 'share'].includes(name) });
         await ready(page);
         await shoot(page, `${name}-${where.replaceAll(' ', '-')}`);
         const [files, kilobytes] = await loaded(page);

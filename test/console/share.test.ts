@@ -163,6 +163,13 @@ describeInBrowser('a public link', () => {
     await nobody.getByText('This link has ended.').waitFor();
   });
 
+  test('ends by itself, also on a page that is open', async () => {
+    const expiresAt = new Date(Date.now() + 4_000).toISOString();
+    const { secret } = await link({ deviceIds: [product.deviceIds[0]], expiresAt });
+    const page = await openConsole(server, `/share#${secret}`, { signedIn: false });
+    await page.getByText('This link has ended.').waitFor();
+  });
+
   test('stands in a frame of an origin that is allowed, and in no other', async () => {
     const { secret } = await link({ deviceIds: [product.deviceIds[0]] });
     const address = encodeURIComponent(`${server.url}/console/share#${secret}`);

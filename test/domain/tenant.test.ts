@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { Access, scopesOfRole } from '../../src/domain/access/access.ts';
 
-const accessOf = (userId: string | null, workspaceIds: string[], operator = false): Access =>
+const accessOf = (
+  userId: string | null,
+  workspaceIds: string[],
+  operator = false,
+  fields: string[] | null = null,
+): Access =>
   new Access({
     tokenId: 'token',
     kind: userId === null ? 'INDIVIDUAL' : 'PERSONAL',
@@ -10,7 +15,7 @@ const accessOf = (userId: string | null, workspaceIds: string[], operator = fals
     scopes: new Map(workspaceIds.map((id) => [id, scopesOfRole('ADMIN')])),
     productIds: null,
     deviceIds: null,
-    fields: null,
+    fields,
     expiresAt: null,
     signedIn: false,
   });
@@ -23,4 +28,19 @@ test.each([
   ['an operator of many has it too', accessOf('operator', ['a', 'b'], true), 'operator'],
 ])('%s', (_, { tenant }, expected) => {
   expect(tenant).toBe(expected);
+});
+
+test.each([
+  [null, null, null, true],
+  [['a'], ['a'], null, true],
+  [['a'], null, 'token', true],
+  [['a'], ['b', 'a'], 'token', true],
+  [['a', 'b'], ['a'], 'token', false],
+  [null, ['a'], 'token', false],
+])('limited to the fields %j and then to %j it has changed: %s, and may go on: %s', (before, now, changed, goesOn) => {
+  const [one, other] = [accessOf(null, ['a'], false, before), accessOf(null, ['a'], false, now)];
+  expect(one.changedSince(other)).toBe(changed);
+  const going = (): void => other.requireFieldsOf(one);
+  if (goesOn) expect(going).not.toThrow();
+  else expect(going).toThrow(/limited to other fields/);
 });

@@ -197,7 +197,7 @@ describe.each(DATABASES)('files on %s', (database) => {
     }
 
     const linesOf = (level: string): unknown[] => server.process.lines.filter((line) => line['level'] === level);
-    const breaks = (): unknown[] => server.process.lines.filter(({ msg }) => msg === 'an export broke off');
+    const breaks = () => server.process.lines.filter(({ msg }) => msg === 'an export broke off');
 
     beforeEach(async () => {
       const serialNumbers = Array.from({ length: 250 }, (_, at) => `long-${round}-${at}`);
@@ -226,17 +226,28 @@ describe.each(DATABASES)('files on %s', (database) => {
       expect(linesOf('error').length).toBe(errors);
     });
 
-    test('because its token was revoked breaks off, with nothing that was recorded afterwards', async () => {
+    test('because its token was revoked, or limited to other fields, breaks off, with nothing that was recorded afterwards', async () => {
       const errors = linesOf('error').length;
       const reader = await createToken(server, token, workspaceId, ['READ']);
       const response = await begin(reader.secret, 'identity');
+      const other = await createToken(server, token, workspaceId, ['READ']);
+      const ofOther = await begin(other.secret, 'identity');
+      const limit = 'mutation ($id: ID!) { updateToken(id: $id, input: { fields: ["another"] }) { id } }';
+      await server.gql(limit, { id: other.id }, token);
       await server.gql('mutation ($id: ID!) { revokeToken(id: $id) }', { id: reader.id }, token);
       const late = { field: 'note', value: 'recorded afterwards' };
       expect((await server.record(lastDevice, [late], { token })).status).toBe(200);
       const text = await end(response);
       expect(response.complete).toBe(false);
       expect(text).not.toContain('recorded afterwards');
-      await expect.poll(() => breaks().at(-1)).toMatchObject({ level: 'info', code: 'UNAUTHENTICATED' });
+      expect(await end(ofOther)).not.toContain('recorded afterwards');
+      expect(ofOther.complete).toBe(false);
+      const codes = (): unknown[] =>
+        breaks()
+          .slice(-2)
+          .map(({ code }) => code);
+      await expect.poll(() => codes().toSorted()).toEqual(['FORBIDDEN', 'UNAUTHENTICATED']);
+      expect(breaks().slice(-2)).toMatchObject([{ level: 'info' }, { level: 'info' }]);
       expect(linesOf('error').length).toBe(errors);
     });
   });
