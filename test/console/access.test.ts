@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describeInBrowser('access', () => {
-  test('a token is made for one device, shown once, described in words and revoked', async () => {
+  test('a token is made for one device and some fields, shown once, described in words and revoked', async () => {
     const page = await openConsole(server, '/access');
     const tokens = page.getByRole('region', { name: 'Tokens of default' });
     await tokens.getByRole('button', { name: 'Token', exact: true }).click();
@@ -20,11 +20,14 @@ describeInBrowser('access', () => {
     await dialog.getByLabel('Name').fill('Gateway');
     await dialog.getByLabel('Device', { exact: true }).fill('serial-1');
     await dialog.getByRole('button', { name: /device serial-1/ }).click();
+    await dialog.getByLabel('Only these fields').fill('temperature, another');
     await dialog.getByRole('button', { name: 'Make token' }).click();
     const secret = (await dialog.locator('pre').first().textContent())!;
     expect((await server.record(deviceId, { field: 'temperature', value: 1 }, { token: secret })).status).toBe(200);
     await dialog.getByRole('button', { name: 'I have it' }).click();
-    await tokens.getByText('May record values – only device “device serial-1”.').waitFor();
+    await tokens
+      .getByText('May record values – only device “device serial-1” and fields “temperature”, “another”.')
+      .waitFor();
     expect(await page.content()).not.toContain(secret);
     await shoot(page, 'access');
     await tokens.getByRole('button', { name: 'Revoke Gateway' }).click();
