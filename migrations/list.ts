@@ -17,6 +17,7 @@ import { KeysOfProducts } from './0016-keys-of-products.ts';
 import { FieldsOfTokens } from './0017-fields-of-tokens.ts';
 import { AppliedConfiguration } from './0018-applied-configuration.ts';
 import { EarlierNamesOfFields } from './0019-earlier-names-of-fields.ts';
+import { AccessLinksOfPeople } from './0020-access-links.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -39,4 +40,5 @@ export const MIGRATIONS = [
   { name: '0017-fields-of-tokens', class: FieldsOfTokens },
   { name: '0018-applied-configuration', class: AppliedConfiguration },
   { name: '0019-earlier-names-of-fields', class: EarlierNamesOfFields },
+  { name: '0020-access-links', class: AccessLinksOfPeople },
 ];

@@ -37,6 +37,7 @@ import { DecoderChecks } from './domain/configuration/decoder-checks.ts';
 import { ConfigurationService } from './domain/products/configuration-service.ts';
 import { ProductService } from './domain/products/product-service.ts';
 import { Exporter } from './domain/transfer/exporter.ts';
+import { AccessLinks } from './domain/accounts/access-links.ts';
 import { DeviceImporter } from './domain/transfer/device-importer.ts';
 import { HistoryAtRisk } from './domain/plans/history-at-risk.ts';
 import { Importer } from './domain/transfer/importer.ts';
@@ -307,6 +308,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     exporter,
     importer,
     deviceImporter,
+    accessLinks: new AccessLinks({ database, cluster, passwords, users, tokens, now }),
     writeRates,
     runner,
     examples,

@@ -7,6 +7,7 @@ import { usePlace } from './navigation/place.ts';
 import { routeOf, type ScreenProps, type Section } from './navigation/routes.ts';
 import { Note } from './parts/note.tsx';
 import { ROUTES } from './routes.ts';
+import { LinkScreen } from './screens/sign-in/link-screen.tsx';
 import { SignInScreen } from './screens/sign-in/sign-in-screen.tsx';
 import { session } from './session/session.ts';
 
@@ -17,13 +18,16 @@ interface Shown {
   section: Section | null;
 }
 
-/** The whole page: the sign-in page without a session, else the screen of the address. */
+/** The whole page: that of a link, the sign-in page without a session, else the screen of the address. */
 export function App() {
   const now = useStore(session);
+  const { path } = usePlace();
   const shown = useScreen();
   useEffect(() => {
     if (now.state === 'in') connection();
   }, [now.state]);
+  if (path === '/join' || path === '/reset')
+    return <LinkScreen key={path} kind={path === '/join' ? 'join' : 'reset'} />;
   if (now.state === 'out') return <SignInScreen />;
   if (now.state === 'failed')
     return (

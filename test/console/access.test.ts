@@ -54,6 +54,42 @@ describeInBrowser('access', () => {
     await expect.poll(() => page.getByLabel(/^Role of (?!ada)/).inputValue()).toBe('ADMIN');
   });
 
+  test('somebody joins by a link, and chooses another password by one', async () => {
+    const page = await openConsole(server, '/access');
+    await page.getByRole('button', { name: 'Member', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Email address').fill('grace@example.org');
+    await dialog.getByLabel('Role').selectOption('ADMIN');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.getByRole('heading', { name: 'A link for grace@example.org' }).waitFor();
+    const pathOf = async (): Promise<string> => {
+      const { pathname, hash } = new URL((await dialog.locator('pre').textContent())!);
+      return pathname.slice('/console'.length) + hash;
+    };
+    const join = await pathOf();
+    await dialog.getByRole('button', { name: 'I have it' }).click();
+    await page.getByText(/grace@example.org is invited as ADMIN until/).waitFor();
+    await shoot(page, 'invitation');
+
+    const theirs = await openConsole(server, join, { signedIn: false });
+    await theirs.getByLabel('Name').fill('Grace');
+    await theirs.getByLabel('Password').fill(PASSWORD);
+    await theirs.getByRole('button', { name: 'Join' }).click();
+    await theirs.getByRole('heading', { name: 'Devices' }).waitFor();
+    expect(theirs.url()).not.toContain('#');
+    await signIn(server, 'grace@example.org');
+
+    await page.reload();
+    await page.getByRole('button', { name: 'Password link for grace@example.org' }).click();
+    await dialog.locator('pre').waitFor();
+    const reset = await pathOf();
+    const again = await openConsole(server, reset, { signedIn: false });
+    await again.getByLabel('Password').fill('quite another one');
+    await again.getByRole('button', { name: 'Set the password' }).click();
+    await again.getByRole('heading', { name: 'Devices' }).waitFor();
+    await signIn(server, 'grace@example.org', 'quite another one');
+  });
+
   test('GraphiQL runs queries with the person’s session, and leads who is not signed in to the sign-in page and back', async () => {
     const page = await openConsole(server, '/graphql', { signedIn: false });
     await page.getByRole('button', { name: 'Token' }).click();

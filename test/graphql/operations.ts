@@ -20,6 +20,8 @@ export interface Open {
   variables?: (self: Tenant) => Record<string, unknown>;
   scope: Scope | null;
   refused?: true;
+  /** For whoever has a secret, which is none here; no token is needed. */
+  secret?: true;
   /** For people: refused to INDIVIDUAL tokens. */
   person?: true;
 }
@@ -197,6 +199,25 @@ export const REACHES: Record<string, Reach[]> = {
       'mutation ($id: ID!, $user: ID!) { setMember(workspaceId: $id, userId: $user, role: ADMIN) { members { user { email } } } }',
       (target, self) => ({ id: self.workspaceId, user: target.userId }),
     ),
+  ],
+  'Mutation.createInvitation': [
+    reach(
+      'workspace',
+      'ADMIN',
+      'mutation ($id: ID!) { createInvitation(workspaceId: $id, email: "new@example.org", role: VIEWER) { url } }',
+    ),
+  ],
+  'Mutation.revokeInvitation': [
+    reach(
+      'workspace',
+      'ADMIN',
+      'mutation ($id: ID!) { revokeInvitation(workspaceId: $id, email: "old@example.org") { id name } }',
+    ),
+  ],
+  'Mutation.createPasswordReset': [
+    reach('workspace', 'ADMIN', 'mutation ($user: ID!) { createPasswordReset(userId: $user) { url } }', (target) => ({
+      user: target.userId,
+    })),
   ],
   'Mutation.removeMember': [
     reach(
@@ -514,6 +535,20 @@ export const OPENS: Record<string, Open> = {
     query:
       'mutation ($password: String!) { changePassword(currentPassword: $password, newPassword: $password) { id email } }',
     variables: () => ({ password: 'correct horse battery' }),
+  },
+  'Query.users': {
+    scope: 'ADMIN',
+    query: '{ users { edges { node { id email name } } } }',
+  },
+  'Mutation.acceptInvitation': {
+    scope: null,
+    secret: true,
+    query: 'mutation { acceptInvitation(secret: "none", password: "correct horse battery") { token { name } } }',
+  },
+  'Mutation.resetPassword': {
+    scope: null,
+    secret: true,
+    query: 'mutation { resetPassword(secret: "none", password: "correct horse battery") { token { name } } }',
   },
   'Mutation.signIn': {
     scope: null,

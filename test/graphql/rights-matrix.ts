@@ -19,6 +19,7 @@ export const OPERATION_MATRIX = `
 Query.viewer()                                   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   U U   U
 Query.plans()                                    ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   U U   U
 Query.user(email)                                F F F ✓ ✓   F F F F F   F F F F F   F F ✓   ✓   U U   U
+Query.users()                                    F F F ✓ ✓   F F F F F   F F F F F   F F ✓   ✓   U U   U
 Query.workspaces()                               ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   ✓   U U   U
 Query.workspace(id)                              ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 Query.products(workspaceId)                      ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
@@ -40,14 +41,19 @@ Query.auditLog(workspaceId)                      F F F ✓ ✓   F F F F F   F F
 Query.auditLog()                                 F F F F F   F F F F F   F F F F F   F F F   ✓   U U   U
 
 Mutation.signIn(email)                           ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   ✓ ✓   ✓
+Mutation.acceptInvitation(secret)                - - - - -   - - - - -   - - - - -   - - -   -   - -   -
+Mutation.resetPassword(secret)                   - - - - -   - - - - -   - - - - -   - - -   -   - -   -
 Mutation.createWorkspace(name)                   F F F F F   F F F F F   F F F F F   F F F   ✓   U U   U
 Mutation.createUser(input)                       F F F F F   F F F F F   F F F F F   F F F   ✓   U U   U
 Mutation.updateUser(id)                          F F F F F   F F F F F   F F F F F   F F F   ✓   U U   U
 Mutation.deleteUser(id)                          F F F F F   F F F F F   F F F F F   F F F   ✓   U U   U
 Mutation.changePassword(currentPassword)         F F F F F   F F F F F   F F F F F   ✓ ✓ ✓   ✓   U U   U
 Mutation.renameWorkspace(id)                     F F F ✓ ✓   F F F F F   F F F F F   F F ✓   -   U U   U
+Mutation.revokeInvitation(workspaceId)           F F F ✓ ✓   F F F F F   F F F F F   F F ✓   -   U U   U
 Mutation.deleteWorkspace(id)                     F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
 Mutation.setMember(workspaceId)                  F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
+Mutation.createInvitation(workspaceId)           F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
+Mutation.createPasswordReset(userId)             F F F F ✓   F F F F F   F F F F F   F F ✓   ✓   U U   U
 Mutation.removeMember(workspaceId)               F F F ✓ ✓   F F F F F   F F F F F   F F ✓   -   U U   U
 Mutation.createToken(input)                      F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
 Mutation.createToken(PERSONAL)                   F F F F F   F F F F F   F F F F F   ✓ ✓ ✓   ✓   U U   U

@@ -79,6 +79,7 @@ describe.each(EITHER_DATABASE)('tenants on %s', (database) => {
     test.each(Object.entries(OPENS))('%s shows nothing of another tenant', async (_name, open) => {
       const answer = await server.query(open.query, open.variables?.(mine), mine[kind]);
       if (open.refused || (open.person && kind === 'individual')) expectRefusal(answer, 'FORBIDDEN');
+      else if (open.secret) expectRefusal(answer, 'NOT_FOUND');
       else expect(answer.errors).toBeUndefined();
       const text = JSON.stringify(answer);
       for (const [key, value] of Object.entries(theirs)) expect(text, key).not.toContain(`"${value}"`);
@@ -260,12 +261,13 @@ describe.each(EITHER_DATABASE)('tenants on %s', (database) => {
     }
   });
 
-  test('without a token every operation but signIn answers UNAUTHENTICATED', async () => {
+  test('without a token every operation but signIn, and those for who has a link, answers UNAUTHENTICATED', async () => {
     for (const { title, reach } of reaches.filter(({ reach: { query } }) => !query.startsWith('subscription'))) {
       const answer = await server.query(reach.query, reach.variables(theirs, mine), null);
       expect(answer.errors?.[0]?.extensions.code, title).toBe('UNAUTHENTICATED');
     }
-    for (const [name, open] of Object.entries(OPENS).filter(([key]) => key !== 'Mutation.signIn')) {
+    for (const [name, open] of Object.entries(OPENS)) {
+      if (name === 'Mutation.signIn' || open.secret) continue;
       const answer = await server.query(open.query, open.variables?.(mine), null);
       expect(answer.errors?.[0]?.extensions.code, name).toBe('UNAUTHENTICATED');
     }

@@ -6,7 +6,7 @@ import type { PATHS } from './rights.ts';
  */
 const OPEN: Readonly<Record<string, string>> = {
   Query: 'viewer plans workspaces workspace products product devices device deviceBySerialNumber history',
-  Mutation: 'signIn recordMeasurements',
+  Mutation: 'signIn acceptInvitation resetPassword recordMeasurements',
   Subscription: 'measurementsRecorded deviceStatusChanged',
 
   // Not the setup: a decoder, its examples, calls and configuration tell of any field.

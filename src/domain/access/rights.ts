@@ -33,6 +33,7 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.plans': { needs: 'token' },
   'Query.planChange': READ,
   'Query.user': ADMIN,
+  'Query.users': ADMIN,
   'Query.workspaces': READ,
   'Query.workspace': READ,
   'Query.products': READ,
@@ -47,6 +48,9 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.auditLog': ADMIN,
 
   'Mutation.signIn': { needs: 'everybody' },
+  // Whoever has the link: the secret in it is the right.
+  'Mutation.acceptInvitation': { needs: 'everybody' },
+  'Mutation.resetPassword': { needs: 'everybody' },
   'Mutation.createWorkspace': { needs: 'operator' },
   'Mutation.createUser': { needs: 'operator' },
   'Mutation.updateUser': { needs: 'operator' },
@@ -54,6 +58,9 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Mutation.changePassword': { needs: 'person' },
   'Mutation.renameWorkspace': ADMIN,
   'Mutation.deleteWorkspace': { needs: ['ADMIN', 'CONFIGURE'], whole: true },
+  'Mutation.createInvitation': ADMIN,
+  'Mutation.revokeInvitation': ADMIN,
+  'Mutation.createPasswordReset': ADMIN,
   'Mutation.setMember': ADMIN,
   'Mutation.removeMember': ADMIN,
   // INDIVIDUAL needs ADMIN, PERSONAL a person: the kind decides.
@@ -197,6 +204,11 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   Viewer: { 'user token tokens workspaces': ANY },
   User: { 'id email name operator': ANY },
   Member: { 'user role': ANY },
+  UserConnection: { 'edges pageInfo totalCount': ANY },
+  UserEdge: { 'cursor node': ANY },
+  Invitation: { 'id email role createdAt expiresAt': ANY },
+  CreatedInvitation: { 'invitation url': ANY },
+  PasswordReset: { 'url expiresAt': ANY },
   Plan: { 'slug name deviceAllowance retentionDays': ANY },
   WebhookAnswer: { 'status contentType body': ANY },
   PlanChange: { 'plan retentionDays measurements goesAt': ANY },
@@ -210,7 +222,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
     'id name': ANY,
     writeRate: SETUP,
     members: VALUES,
-    tokens: { anyOf: ['ADMIN'], on: 'parent' },
+    'tokens invitations': { anyOf: ['ADMIN'], on: 'parent' },
   },
 
   PageInfo: { 'endCursor hasNextPage': ANY },

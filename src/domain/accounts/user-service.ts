@@ -2,6 +2,9 @@ import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../ports/database.ts';
 import { badInput, conflict, forbidden, notFound, unauthenticated } from '../../errors.ts';
+import { containsSql } from '../sql/contains.ts';
+import { placeholders } from '../sql/long-columns.ts';
+import { type Page, pageOf } from '../sql/page.ts';
 import { checkOptionalText, checkText, foldCase } from '../text/text.ts';
 import type { Access } from '../access/access.ts';
 import { holdRights } from '../access/hold-rights.ts';
@@ -9,6 +12,7 @@ import { seesUser } from '../access/find-user.ts';
 import type { Cluster } from '../ports/cluster.ts';
 import { MemberSchema } from '../entities/member.ts';
 import { TokenSchema } from '../entities/token.ts';
+import { checkEmail, EMAIL, MAX_EMAIL } from './email.ts';
 import { lockWorkspace } from './lock-workspace.ts';
 import { requireOtherAdmin } from './require-other-admin.ts';
 import type { CreatedToken, TokenService } from './token-service.ts';
@@ -17,8 +21,6 @@ import type { Passwords } from './password.ts';
 import type { PasswordThrottle } from './password-throttle.ts';
 import { type User, UserSchema } from '../entities/user.ts';
 
-const EMAIL = /^[^\s@]+@[^\s@]+$/;
-const MAX_EMAIL = 254;
 const WRONG = 'Email address or password is wrong.';
 
 interface UserServiceDeps {
@@ -49,6 +51,13 @@ interface UserChange {
   operator?: boolean | null;
 }
 
+/** A page of users after the id `after`. */
+interface UserQuery {
+  search?: string | null | undefined;
+  after?: string | null | undefined;
+  limit: number;
+}
+
 /** People, and the way to their first token. */
 export class UserService {
   readonly #deps: UserServiceDeps;
@@ -60,7 +69,7 @@ export class UserService {
   /** Makes a user, for operators. CONFLICT when the email address is taken, in whatever case. */
   async create(access: Access, input: NewUser): Promise<User> {
     allowLasting(access);
-    const email = checkEmail(input.email);
+    const email = checkEmail(input.email, 'input.email');
     const name = checkOptionalText(input.name, 'input.name', { max: 200 });
     const passwordHash =
       input.password == null ? null : await this.#deps.passwords.hash(input.password, 'input.password', access.tokenId);
@@ -85,13 +94,51 @@ export class UserService {
   }
 
   /**
+   * Users in the order of creation: all for an operator, else the members of workspaces where the token is ADMIN.
+   * `search`: part of the address, in any case.
+   */
+  async list(access: Access, { search, after, limit }: UserQuery): Promise<Page<User>> {
+    const { sql, values } = this.#listed(access, search);
+    const text = `select u.id, u.email, u.name, u.operator from user_account u where ${sql} and u.id > ? order by u.id limit ?`;
+    const rows = await this.#deps.database.read().execute<User[]>(text, [...values, after ?? '', limit + 1]);
+    // SQLite has no booleans.
+    const users = rows.map((row) => ({ ...row, operator: Boolean(row.operator) }));
+    return pageOf(users, limit);
+  }
+
+  /** Number of users on all pages together. */
+  async countListed(access: Access, search: string | null | undefined): Promise<number> {
+    const { sql, values } = this.#listed(access, search);
+    const text = `select count(*) as count from user_account u where ${sql}`;
+    const [row] = await this.#deps.database.read().execute<{ count: number | string }[]>(text, values);
+    return Number(row!.count);
+  }
+
+  #listed(access: Access, search: string | null | undefined): { sql: string; values: unknown[] } {
+    const conditions = ['1 = 1'];
+    const values: unknown[] = [];
+    if (!access.operator) {
+      access.requireUnlimited();
+      const ids = access.workspaceIdsWith('ADMIN');
+      const members = `select m.user_id from member m where m.workspace_id in (${placeholders(ids)})`;
+      conditions.push(`u.id in (${members})`);
+      values.push(...ids);
+    }
+    if (search != null && search !== '') {
+      conditions.push(containsSql(this.#deps.database.dialect, 'u.email'));
+      values.push(foldCase(checkText(search, 'search', { max: MAX_EMAIL })));
+    }
+    return { sql: conditions.join(' and '), values };
+  }
+
+  /**
    * Changes a user, for operators. CONFLICT when the address is taken or no operator would be left. A changed or
    * removed password ends all sign-ins of the user except the calling token; tokens made by createToken stay.
    */
   async update(access: Access, id: string, change: UserChange): Promise<User> {
     allowLasting(access);
     if (change.email === null) throw badInput('input.email: a user needs an email address; leave it out to keep it.');
-    const email = change.email === undefined ? undefined : checkEmail(change.email);
+    const email = change.email === undefined ? undefined : checkEmail(change.email, 'input.email');
     const name = checkOptionalText(change.name, 'input.name', { max: 200 });
     const passwordHash =
       change.password == null
@@ -236,13 +283,6 @@ function signInsOf(id: string) {
 /** Ends the user's sign-ins except the calling token. */
 async function endSignIns(em: EntityManager, id: string, { tokenId }: Access): Promise<void> {
   await em.nativeDelete(TokenSchema, { ...signInsOf(id), id: { $ne: tokenId } });
-}
-
-function checkEmail(given: string): string {
-  const email = foldCase(checkText(given, 'input.email', { max: MAX_EMAIL }));
-  if (!EMAIL.test(email) || email.length > MAX_EMAIL)
-    throw badInput('input.email: expected an email address such as ada@example.org.');
-  return email;
 }
 
 async function findUser(em: EntityManager, id: string): Promise<User> {

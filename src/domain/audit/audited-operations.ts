@@ -12,7 +12,13 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   changePassword: 'installation',
   // The token it makes is in `viewer.tokens`; an entry per sign-in would push out the others.
   signIn: null,
+  // Without a token: who made the link is told.
+  acceptInvitation: null,
+  resetPassword: null,
+  createPasswordReset: 'installation',
   renameWorkspace: 'workspace',
+  createInvitation: 'workspace',
+  revokeInvitation: 'workspace',
   setMember: 'workspace',
   removeMember: 'workspace',
   // A PERSONAL token belongs to no workspace: its entry goes to operators.

@@ -1,4 +1,5 @@
 import { AppliedObjectSchema } from './applied-object.ts';
+import { AccessLinkSchema } from './access-link.ts';
 import { AuditEntrySchema } from './audit-entry.ts';
 import { ConfigurationFieldSchema } from './configuration-field.ts';
 import { DecoderExampleSchema } from './decoder-example.ts';
@@ -24,6 +25,7 @@ export const ENTITIES = [
   UserSchema,
   MemberSchema,
   TokenSchema,
+  AccessLinkSchema,
   ProductSchema,
   FieldSchema,
   FieldAliasSchema,

@@ -6,6 +6,7 @@ import type { AuditLog } from '../../domain/audit/audit-log.ts';
 import type { Database } from '../../domain/ports/database.ts';
 import type { DecoderExamples } from '../../domain/decoders/decoder-examples.ts';
 import type { DecoderService } from '../../domain/decoders/decoder-service.ts';
+import type { AccessLinks } from '../../domain/accounts/access-links.ts';
 import type { DeviceImporter } from '../../domain/transfer/device-importer.ts';
 import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
@@ -32,6 +33,7 @@ import { AuditResolver } from './audit-resolver.ts';
 import { ConfigurationDocumentResolver } from './configuration-document-resolver.ts';
 import { ConfigurationResolver } from './configuration-resolver.ts';
 import { DecoderResolver } from './decoder-resolver.ts';
+import { AccessLinkResolver } from './access-link-resolver.ts';
 import { DeviceImportResolver } from './device-import-resolver.ts';
 import { DeviceResolver } from './device-resolver.ts';
 import { FieldResolver } from './field-resolver.ts';
@@ -84,6 +86,7 @@ export interface ResolverDeps {
   plans: Plans;
   devices: DeviceService;
   deviceImporter: DeviceImporter;
+  accessLinks: AccessLinks;
   deviceList: DeviceList;
   writeRates: WriteRateService;
   calls: CallLog;
@@ -134,6 +137,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [UnknownDeviceResolver, (d) => new UnknownDeviceResolver(d.unknownDevices)],
   [FieldResolver, (d) => new FieldResolver(d.fields)],
   [FieldObjectResolver, (d) => new FieldObjectResolver(new FieldMisfits({ ...d, devices: d.deviceList }))],
+  [AccessLinkResolver, (d) => new AccessLinkResolver(d.accessLinks, d.baseUrl)],
   [DeviceImportResolver, (d) => new DeviceImportResolver(d.deviceImporter)],
   [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates, d.shares)],
   [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.plans, d.now)],

@@ -1,8 +1,13 @@
-import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
+import type { User } from '../../domain/entities/user.ts';
 import type { UserService } from '../../domain/accounts/user-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { CreatedToken } from '../types/token.ts';
-import { CreateUserInput, UpdateUserInput, UserObject } from '../types/user.ts';
+import { AFTER, FIRST, connectionWith, type Paging, readAfter, readFirst } from '../paging/page.ts';
+import type { Connection } from '../types/connection.ts';
+import { CreateUserInput, UpdateUserInput, UserConnection, UserObject } from '../types/user.ts';
+
+const USERS: Paging<User> = { kind: 'user', shape: ['string'], keyOf: ({ id }) => [id] };
 
 /** People and how they sign in. */
 @Resolver()
@@ -36,6 +41,29 @@ export class UserResolver {
     email: string,
   ): Promise<UserObject | null> {
     return this.#users.byEmail(access, email);
+  }
+
+  @Query(() => UserConnection, {
+    description:
+      'The users of this server for operators; for others the members of the workspaces of which they are ADMIN. In the ' +
+      'order of creation.',
+  })
+  async users(
+    @Ctx() { access }: GraphqlContext,
+    @Arg('search', () => String, { nullable: true, description: 'Part of the address in any case.' })
+    search?: string | null,
+    @Arg('first', () => Int, FIRST) first?: number | null,
+    @Arg('after', () => String, AFTER) after?: string | null,
+  ): Promise<Connection<UserObject>> {
+    const limit = readFirst(first);
+    const place = readAfter(USERS, after)?.[0] as string | undefined;
+    const page = await this.#users.list(access, { search, limit, after: place });
+    return connectionWith(
+      USERS,
+      page,
+      (user) => user,
+      () => this.#users.countListed(access, search),
+    );
   }
 
   @Mutation(() => UserObject, {

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Field, ID, InputType, ObjectType } from 'type-graphql';
+import { connectionOf } from './connection.ts';
 import { RoleEnum } from './enums.ts';
 import type { Role } from '../../domain/entities/member.ts';
 
@@ -18,6 +19,9 @@ export class UserObject {
   @Field(() => Boolean, { description: 'Whether the user runs this server: may create workspaces and users.' })
   operator!: boolean;
 }
+
+/** Pages of users, as lists give them. */
+export const UserConnection = connectionOf('User', () => UserObject);
 
 /** Parent: `{ user, role }` with the user loaded. */
 @ObjectType('Member', { simpleResolvers: true, description: "A user's place in a workspace." })

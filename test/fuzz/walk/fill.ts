@@ -163,7 +163,7 @@ async function lookUp(
   const page = 'edges { node { id } } pageInfo { endCursor }';
   const found = await server.gql(
     `query ($w: ID!, $p: ID!, $d: ID!) {
-       devices(first: 2) { ${page} } products(first: 2) { ${page} } auditLog(workspaceId: $w, first: 2) { ${page} }
+       devices(first: 2) { ${page} } products(first: 2) { ${page} } users(first: 2) { ${page} } auditLog(workspaceId: $w, first: 2) { ${page} }
        device(id: $d) { measurements(field: "f0", first: 2) { pageInfo { endCursor } } }
        product(id: $p) { field(identifier: "f0") { id } configurationFields { id } calls(first: 100, status: [STORED, PARTLY_STORED]) { ${page} } searchCalls(first: 1) { next } }
      }`,
@@ -177,6 +177,7 @@ async function lookUp(
     cursors: {
       devices: endOf(found.devices),
       products: endOf(found.products),
+      users: endOf(found.users),
       auditLog: endOf(found.auditLog),
       measurements: endOf(found.device.measurements),
       calls: endOf(found.product.calls),

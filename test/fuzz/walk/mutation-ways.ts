@@ -85,6 +85,14 @@ const ADMINISTRATION: Record<string, MutationWay> = {
       { input: { name: unique(w), kind: 'INDIVIDUAL', scopes: ['READ'], fields: fieldsOf(w) } },
     ],
   },
+  acceptInvitation: {
+    make: (maker) => maker.invitation(),
+    args: (w, secret) => [{ secret, password: PASSWORD, name: text(w, 200) }],
+  },
+  createInvitation: { args: (w) => [{ workspaceId: w.workspaceId, email: 'invited@example.org', role: 'VIEWER' }] },
+  createPasswordReset: { args: (w) => [{ userId: some(w.userIds, w) }] },
+  resetPassword: { make: (maker) => maker.passwordReset(), args: (_, secret) => [{ secret, password: PASSWORD }] },
+  revokeInvitation: { args: (w) => [{ workspaceId: w.workspaceId, email: 'invited@example.org' }] },
   createUser: {
     args: (w) => [
       { input: { email: `${unique(w)}@example.org`, name: text(w, 200), operator: false, password: PASSWORD } },

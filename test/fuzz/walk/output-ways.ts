@@ -76,6 +76,10 @@ export const OUTPUT_WAYS: OutputWays = {
   ],
   'Query.unknownDevices': (w) => [{ workspaceId: w.workspaceId }, {}],
   'Query.user': (w) => [{ email: w.person.email }, { email: (at: number) => `u${at}@x.org` }],
+  'Query.users': (w) => [
+    { first: FIRST, after: w.cursors.users },
+    { search: 'x.org', first: FIRST },
+  ],
   'Query.workspace': (w) => [{ id: w.workspaceId }],
   'Device.history': historyOf,
   'Device.latest': () => [{}, { fields: (at: number) => [`f${at}`, 'f1'] }],

@@ -72,7 +72,9 @@ export interface World {
   fieldId: string;
   configurationFieldId: string;
   /** By the list that each goes on with. */
-  cursors: Readonly<Record<'devices' | 'products' | 'auditLog' | 'measurements' | 'calls' | 'searchCalls', string>>;
+  cursors: Readonly<
+    Record<'devices' | 'products' | 'users' | 'auditLog' | 'measurements' | 'calls' | 'searchCalls', string>
+  >;
   /** Tokens of the operator: the work of one is slowed down by what it did before. */
   secrets: readonly string[];
   /** Somebody who has signed in with `PASSWORD`. */
@@ -99,7 +101,15 @@ export function unrealWorld(): World {
     unknownIds: ids,
     fieldId: 'id',
     configurationFieldId: 'id',
-    cursors: { devices: 'c', products: 'c', auditLog: 'c', measurements: 'c', calls: 'c', searchCalls: 'c' },
+    cursors: {
+      devices: 'c',
+      products: 'c',
+      users: 'c',
+      auditLog: 'c',
+      measurements: 'c',
+      calls: 'c',
+      searchCalls: 'c',
+    },
     secrets: ids,
     person: { email: 'e', secret: 's' },
     next: () => (last += 1),
@@ -158,6 +168,24 @@ export class Maker {
       { input: { email: `${unique(this.#world)}@example.org`, password: PASSWORD } },
     );
     return createUser.id;
+  }
+
+  /** The secret of a link to join. */
+  async invitation(): Promise<string> {
+    const { createInvitation } = await this.#server.gql(
+      'mutation ($w: ID!, $e: String!) { createInvitation(workspaceId: $w, email: $e, role: VIEWER) { url } }',
+      { w: this.#world.workspaceId, e: `${unique(this.#world)}@example.org` },
+    );
+    return createInvitation.url.split('#')[1];
+  }
+
+  /** The secret of a link to another password. */
+  async passwordReset(): Promise<string> {
+    const { createPasswordReset } = await this.#server.gql(
+      'mutation ($u: ID!) { createPasswordReset(userId: $u) { url } }',
+      { u: await this.user() },
+    );
+    return createPasswordReset.url.split('#')[1];
   }
 
   async member(): Promise<string> {

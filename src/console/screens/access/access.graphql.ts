@@ -14,6 +14,9 @@ export const WorkspaceTokens: Operation<{ workspace: { tokens: ({ id: string; na
 /** The query `WorkspaceMembers` of access.graphql. */
 export const WorkspaceMembers: Operation<{ workspace: { members: ({ role: Role; user: { id: string; email: string; name: string | null } })[] } }, { id: string }> = { text: "query WorkspaceMembers($id:ID!){workspace(id:$id){members{role user{id email name}}}}" };
 
+/** The query `WorkspaceInvitations` of access.graphql. */
+export const WorkspaceInvitations: Operation<{ workspace: { invitations: ({ email: string; role: Role | null; expiresAt: string })[] } }, { id: string }> = { text: "query WorkspaceInvitations($id:ID!){workspace(id:$id){invitations{email role expiresAt}}}" };
+
 /** The query `TokenLimits` of access.graphql. */
 export const TokenLimits: Operation<{ products: { edges: ({ node: { id: string; name: string } })[] } }, { workspaceId?: string | null | undefined }> = { text: "query TokenLimits($workspaceId:ID){products(workspaceId:$workspaceId first:500){edges{node{id name}}}}" };
 
@@ -31,6 +34,15 @@ export const MakeToken: Operation<{ createToken: { secret: string } }, { input: 
 
 /** The mutation `RevokeToken` of access.graphql. */
 export const RevokeToken: Operation<{ revokeToken: string }, { id: string }> = { text: "mutation RevokeToken($id:ID!){revokeToken(id:$id)}" };
+
+/** The mutation `InviteMember` of access.graphql. */
+export const InviteMember: Operation<{ createInvitation: { url: string } }, { workspaceId: string; email: string; role: Role }> = { text: "mutation InviteMember($workspaceId:ID!$email:String!$role:Role!){createInvitation(workspaceId:$workspaceId email:$email role:$role){url}}" };
+
+/** The mutation `TakeBackInvitation` of access.graphql. */
+export const TakeBackInvitation: Operation<{ revokeInvitation: { id: string } }, { workspaceId: string; email: string }> = { text: "mutation TakeBackInvitation($workspaceId:ID!$email:String!){revokeInvitation(workspaceId:$workspaceId email:$email){id}}" };
+
+/** The mutation `MakePasswordLink` of access.graphql. */
+export const MakePasswordLink: Operation<{ createPasswordReset: { url: string } }, { userId: string }> = { text: "mutation MakePasswordLink($userId:ID!){createPasswordReset(userId:$userId){url}}" };
 
 /** The mutation `AddUser` of access.graphql. */
 export const AddUser: Operation<{ createUser: { id: string } }, { input: CreateUserInput }> = { text: "mutation AddUser($input:CreateUserInput!){createUser(input:$input){id}}" };
