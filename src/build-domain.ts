@@ -209,11 +209,13 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const examples = new DecoderExamples({ database, ingestCache, runner, now });
   const decoders = new DecoderService({ database, ingestCache, cluster, store, engine, runner, examples, now });
   const configurationExport = new ConfigurationExport({ database, yaml, now });
+  const atRisk = new HistoryAtRisk({ database: bare, store, plans, now });
   const configurationPlans = new ConfigurationPlans({
     database: bare,
     yaml,
     decoders: new DecoderChecks({ engine, examples, ingestCache }),
-    data: new DataAtRisk({ database, store }),
+    data: new DataAtRisk({ database, store, plans, atRisk }),
+    plans,
     shares,
     now,
   });
@@ -221,7 +223,9 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     database,
     cluster,
     store,
-    plans: configurationPlans,
+    planning: configurationPlans,
+    plans,
+    atRisk,
     products,
     removals,
     suggestions,

@@ -2,13 +2,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { jsonOfYaml, YamlMistake, yamlOf } from '../yaml/yaml-text.ts';
 
-/** The file of everything that is no product. */
+/** The files of tokens and members, and of devices. */
 const WORKSPACE_FILE = 'inlet.yaml';
+const DEVICES_FILE = 'devices.yaml';
 const PRODUCTS = 'products';
 
 type Tree = Record<string, unknown>;
 
-/** A configuration as files: `inlet.yaml`, and one for each product with its decoder beside it as `.js`. */
+/** A configuration as files: `inlet.yaml`, `devices.yaml` if asked for, and one for each product with its decoder beside it as `.js`. */
 export class ConfigFolder {
   readonly #path: string;
   /** File of each product, by its name in paths. */
@@ -27,7 +28,11 @@ export class ConfigFolder {
       throw new Error(
         `${this.#path} has neither ${WORKSPACE_FILE} nor ${PRODUCTS}/*.yaml; "inlet config export" makes them`,
       );
-    const document: Tree = hasWorkspace ? objectIn(workspace) : {};
+    const devices = join(this.#path, DEVICES_FILE);
+    const document: Tree = {
+      ...(hasWorkspace ? objectIn(workspace) : {}),
+      ...(existsSync(devices) ? objectIn(devices) : {}),
+    };
     if (document['products'] !== undefined)
       throw new Error(`${workspace}: products have files of their own in ${PRODUCTS}/`);
     const products = files.map((file) => {
@@ -47,7 +52,7 @@ export class ConfigFolder {
    * comments. Returns the files of products that the document does not have, which stay, too.
    */
   write(document: Tree): { written: string[]; others: string[] } {
-    const { products = [], ...rest } = document as { products?: Tree[] };
+    const { products = [], devices, ...rest } = document as { products?: Tree[]; devices?: Tree[] };
     const written: string[] = [];
     const known = new Map<string, string[]>();
     for (const file of this.#productFiles()) {
@@ -57,6 +62,7 @@ export class ConfigFolder {
     const taken = new Set([...known.values()].flat());
     mkdirSync(join(this.#path, PRODUCTS), { recursive: true });
     this.#put(join(this.#path, WORKSPACE_FILE), rest, written);
+    if (devices !== undefined) this.#put(join(this.#path, DEVICES_FILE), { devices }, written);
     for (const product of products) {
       const file = known.get(placeOf(product))?.shift() ?? this.#freeFile(product, taken);
       taken.add(file);

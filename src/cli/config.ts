@@ -14,6 +14,7 @@ const OPTIONS = {
   'delete-data': { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   json: { type: 'boolean' },
+  devices: { type: 'boolean' },
   secrets: { type: 'string' },
 } as const;
 
@@ -90,8 +91,8 @@ async function ask(remote: Remote, mutation: string, input: Input): Promise<Plan
 
 async function write(remote: Remote, folder: ConfigFolder, path: string, options: Options): Promise<number> {
   const { exportConfiguration } = await remote.graphql<{ exportConfiguration: string }>(
-    'query ($workspaceId: ID) { exportConfiguration(workspaceId: $workspaceId, format: "JSON") }',
-    { workspaceId: options.workspace },
+    'query ($id: ID, $devices: Boolean) { exportConfiguration(workspaceId: $id, devices: $devices, format: "JSON") }',
+    { id: options.workspace, devices: options.devices },
   );
   const { written, others } = folder.write(JSON.parse(exportConfiguration) as Record<string, unknown>);
   if (options.json === true) console.log(JSON.stringify({ written, others }));

@@ -41,7 +41,7 @@ const COMMANDS: Record<string, Command> = {
     run: config,
     usage:
       'config export|plan|apply FOLDER   products, tokens and members of a running server as files: --set, --prune, ' +
-      '--delete-data, --dry-run, --json, --secrets FILE, --workspace; --url, INLET_TOKEN, --token or --token-file. ' +
+      '--delete-data, --devices, --dry-run, --json, --secrets FILE, --workspace; --url, INLET_TOKEN, --token or --token-file. ' +
       'Exit 0 nothing to do or done, 2 pending, 3 changed by other hands, 1 error',
   },
 };

@@ -38,10 +38,10 @@ export class ConfigurationClient {
     this.#token = token;
   }
 
-  async export(format?: string, productKeys?: string[]): Promise<string> {
+  async export(format?: string, productKeys?: string[], devices?: boolean): Promise<string> {
     const data = await this.#server.gql(
-      'query ($id: ID, $format: String, $productKeys: [String!]) { exportConfiguration(workspaceId: $id, format: $format, productKeys: $productKeys) }',
-      { id: this.workspaceId, format, productKeys },
+      'query ($id: ID, $format: String, $productKeys: [String!], $devices: Boolean) { exportConfiguration(workspaceId: $id, format: $format, productKeys: $productKeys, devices: $devices) }',
+      { id: this.workspaceId, format, productKeys, devices },
       this.#token,
     );
     return data['exportConfiguration'];

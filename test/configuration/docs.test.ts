@@ -58,7 +58,7 @@ test('the recipe, pasted as it stands, takes a workspace from one server to anot
 });
 
 test('the files that the page shows are files that can be applied', async () => {
-  const [product, workspace] = [...PAGE.matchAll(/```yaml\n([^]*?)```/g)].map(([, block]) => block!);
+  const [product, devices, workspace] = [...PAGE.matchAll(/```yaml\n([^]*?)```/g)].map(([, block]) => block!);
   const shown = join(folder, 'shown', 'products');
   mkdirSync(shown, { recursive: true });
   writeFileSync(join(shown, 'soil.yaml'), product!);
@@ -67,17 +67,12 @@ test('the files that the page shows are files that can be applied', async () => 
     'function Decoder(r) { return [{ device: "d", field: "MOISTURE", value: Number(r.body) }] }',
   );
   await run('inlet config apply shown --url "$STAGING" --token "$STAGING_TOKEN"');
-  const { product: soil } = await staging.gql('{ product(key: "soil") { id } }');
-  await staging.gql(
-    `mutation ($id: ID!) {
-       createDevices(productId: $id, devices: [{ name: "b", serialNumber: "bed-1" }]) { id }
-       createUser(input: { email: "gardener@example.org" }) { id }
-     }`,
-    soil,
-  );
+  await staging.gql('mutation { createUser(input: { email: "gardener@example.org" }) { id } }');
+  writeFileSync(join(folder, 'shown', 'devices.yaml'), devices!);
   writeFileSync(join(folder, 'shown', 'inlet.yaml'), workspace!);
   const { stdout } = await run('inlet config apply shown --url "$STAGING" --token "$STAGING_TOKEN"');
   expect(stdout).toMatch(/^\+ tokens\["Display in the hall"\]$/m);
+  expect(stdout).toMatch(/^\+ devices\["soil\/bed-1"\]$/m);
   expect(stdout).toMatch(/^\+ members\["gardener@example.org"\]$/m);
   await run('inlet config plan shown --url "$STAGING" --token "$STAGING_TOKEN"');
 });

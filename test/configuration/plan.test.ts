@@ -309,6 +309,70 @@ describe.each(DATABASES)('plans and applies, on %s', (database) => {
     expect(blocked).toEqual([{ path: 'products["Twin"]', message: expect.stringContaining('has 2 of this name') }]);
   });
 
+  test('devices, if the document has some: made, changed, and removed with their data only when that is said', async () => {
+    const client = await workspace();
+    const device = { product: 'soil', serialNumber: 'bed-1', name: 'Bed 1', plan: 'unlimited', tags: ['north'] };
+    const document = {
+      products: [{ ...SOIL, configurationFields: [{ identifier: 'DEPTH', type: 'NUMBER' }] }],
+      devices: [
+        { ...device, configuration: { DEPTH: 10 }, metadata: { b: 1, a: [2] }, offlineAfterSeconds: 60 },
+        { ...device, serialNumber: 'bed-2', name: 'Bed 2', writeRate: 0 },
+      ],
+      tokens: [{ name: 'of a bed', scopes: ['READ'], devices: [{ product: 'soil', serialNumber: 'bed-1' }] }],
+    };
+    await client.apply(document, { set: 'a' });
+    expect(await client.plan(document, { set: 'a', prune: true })).toMatchObject(NOTHING);
+    const { devices } = await server.gql(
+      `query ($id: ID) { devices(workspaceId: $id) { edges { node { id name tags metadata offlineAfterSeconds
+         configuration { field { identifier } value } writeRate { perSecond source } } } } }`,
+      { id: client.workspaceId },
+    );
+    expect(devices.edges.map(({ node }: any) => node)).toMatchObject([
+      { name: 'Bed 1', tags: ['north'], metadata: { a: [2], b: 1 }, offlineAfterSeconds: 60 },
+      { name: 'Bed 2', writeRate: { perSecond: null, source: 'DEVICE' } },
+    ]);
+    expect(devices.edges[0].node.configuration).toEqual([{ field: { identifier: 'DEPTH' }, value: 10 }]);
+    expect(JSON.parse(await client.export('JSON')).devices).toBeUndefined();
+
+    await server.gql('mutation ($id: ID!) { updateDevice(id: $id, input: { name: "by hand" }) { id } }', {
+      id: devices.edges[1].node.id,
+    });
+    const { drift, pending } = await client.plan(document, { set: 'a' });
+    expect(drift).toMatchObject([{ path: 'devices["soil/bed-2"].name', before: 'Bed 2', after: 'by hand' }]);
+    expect(pending).toMatchObject([{ path: 'devices["soil/bed-2"].name', before: 'by hand', after: 'Bed 2' }]);
+
+    await server.record(devices.edges[1].node.id, [{ field: 'MOISTURE', value: 1, timestamp: 1_700_000_000 }]);
+    const less = { ...document, devices: document.devices.slice(0, 1) };
+    const how = { set: 'a', prune: true };
+    expect((await client.plan(less, how)).blocked).toEqual([
+      { path: 'devices["soil/bed-2"]', message: expect.stringMatching(/^holds 1 measurement,/) },
+    ]);
+    await client.apply(less, { ...how, deleteData: true });
+    expect(await client.plan(less, how)).toMatchObject(NOTHING);
+    const twice = {
+      devices: [device, { ...device, serialNumber: 'x', product: 'none' }, { ...device, configuration: { X: 1 } }],
+    };
+    expect((await client.plan(twice)).blocked.map(({ path }) => path)).toEqual(['devices["soil/bed-1"]']);
+    const { blocked } = await client.plan({
+      devices: [
+        { ...device, serialNumber: '70b3d57ed0000001' },
+        { ...device, serialNumber: '70B3D57ED0000001' },
+        { ...device, serialNumber: 'y', product: 'none' },
+        { ...device, serialNumber: 'z', configuration: { X: 1, DEPTH: 'deep' } },
+      ],
+    });
+    expect(blocked.map(({ path }) => path)).toEqual([
+      'devices["soil/z"].configuration.DEPTH',
+      'devices["soil/z"].configuration.X',
+      'devices["soil/70B3D57ED0000001"].serialNumber',
+      'devices["none/y"].product',
+    ]);
+    const many = Array.from({ length: 3 }, (_, at) => ({ product: 'soil', serialNumber: `f${at}`, name: 'free' }));
+    expect((await client.plan({ devices: many })).blocked).toEqual([
+      { path: 'devices', message: expect.stringContaining('covers 2 devices') },
+    ]);
+  });
+
   test('tokens and members: declared without a secret, granted like by hand', async () => {
     const client = await workspace();
     const { email } = await createMember(server, await createWorkspace(server, 'elsewhere'), 'VIEWER');
@@ -366,7 +430,12 @@ describe.each(EITHER_DATABASE)('documents, on %s', (database) => {
   afterAll(() => server?.stop());
 
   test.each<[string, unknown, string, string]>([
-    ['an unknown section', { product: [] }, 'product', 'unknown key; there are format, products, tokens, members.'],
+    [
+      'an unknown section',
+      { product: [] },
+      'product',
+      'unknown key; there are format, products, tokens, members, devices.',
+    ],
     ['an unknown key of a product', soil({ nmae: 'x' }), 'products[soil].nmae', 'unknown key'],
     [
       'an unknown key of a field',

@@ -123,13 +123,21 @@ export class RandomConfiguration {
         productId: product.id,
         perSecond: this.#one([0, 0.25, 3]),
       });
-    for (let at = this.#upTo(3); at > 0; at -= 1) await this.#configurationField(product.id);
     for (let at = withDecoder ? this.#upTo(3) : 0; at > 0; at -= 1) await this.#example(product.id, at);
     const devices = await this.#do('createDevices($productId: ID!, $devices: [DeviceInput!]!, $plan: String) { id }', {
       productId: product.id,
       plan: 'unlimited',
-      devices: [{ name: 'device', serialNumber: `sn ${this.#line()}`.trim() }],
+      devices: [
+        {
+          name: this.#line(),
+          serialNumber: `sn ${this.#line()}`.replace(/\ufeff/g, '').trim(),
+          tags: this.#chance(0.5) ? ['b', 'a', `t ${this.#text()}`] : [],
+          metadata: this.#chance(0.5) ? { z: [this.#long()], a: null } : null,
+          location: this.#maybe(),
+        },
+      ],
     });
+    for (let at = this.#upTo(3); at > 0; at -= 1) await this.#configurationField(product.id, devices[0].id);
     this.#products.push({ ...product, key, deviceId: devices[0].id });
   }
 
@@ -147,22 +155,28 @@ export class RandomConfiguration {
     );
   }
 
-  #configurationField(productId: string): Promise<unknown> {
+  async #configurationField(productId: string, deviceId: string): Promise<void> {
     const [type, value] = this.#one<[string, unknown]>([
       ['NUMBER', this.#one([0, 5, -1.5e-7, 1e21])],
       ['STRING', this.#one(TEXTS)],
       ['BOOLEAN', this.#chance(0.5)],
     ]);
-    return this.#do('addConfigurationField($productId: ID!, $input: ConfigurationFieldInput!) { id }', {
+    const identifier = this.#identifier();
+    await this.#do('addConfigurationField($productId: ID!, $input: ConfigurationFieldInput!) { id }', {
       productId,
       input: {
-        identifier: this.#identifier(),
+        identifier,
         type,
         name: this.#maybe(),
         description: this.#long(),
         default: this.#chance(0.7) ? value : null,
       },
     });
+    if (this.#chance(0.5))
+      await this.#do('setConfiguration($deviceId: ID!, $values: JSON!) { id }', {
+        deviceId,
+        values: { [identifier]: value },
+      });
   }
 
   async #token(): Promise<void> {

@@ -21,7 +21,11 @@ describe.each(DATABASES)('configurations of every kind, on %s', (database) => {
       const client = new ConfigurationClient(server, await createWorkspace(server, `seed ${seed}`));
       const configuration = new RandomConfiguration(server, client.workspaceId, random);
       await configuration.make(1 + Math.floor(random() * 5));
-      const texts = { yaml: await client.export(), json: await client.export('JSON') };
+      // With their devices every other time.
+      const withDevices = seed % 2 === 0;
+      const exported = (of: ConfigurationClient, format = 'JSON'): Promise<string> =>
+        of.export(format, undefined, withDevices);
+      const texts = { yaml: await exported(client, 'YAML'), json: await exported(client) };
       for (const how of [{}, { prune: true }, { set: 'a', prune: true, deleteData: true }])
         for (const document of Object.values(texts)) expect(await client.plan(document, how)).toMatchObject(NOTHING);
       // Both say the same, so one can be applied where the other was.
@@ -29,7 +33,7 @@ describe.each(DATABASES)('configurations of every kind, on %s', (database) => {
       expect(await client.plan(texts.json, { prune: true })).toMatchObject(NOTHING);
 
       await configuration.change(3);
-      const changed = await client.export('JSON');
+      const changed = await exported(client);
       expect(await client.plan(changed)).toMatchObject(NOTHING);
       await client.apply(texts.json);
       expect(await client.plan(texts.yaml)).toMatchObject(NOTHING);
@@ -37,13 +41,14 @@ describe.each(DATABASES)('configurations of every kind, on %s', (database) => {
       expect(await client.plan(texts.yaml, { prune: true })).toMatchObject(NOTHING);
       await client.apply(changed, { prune: true });
       expect(await client.plan(changed, { prune: true })).toMatchObject(NOTHING);
-      expect(await client.export('JSON')).toBe(changed);
+      expect(await exported(client)).toBe(changed);
 
       const other = new ConfigurationClient(server, await createWorkspace(server, `other ${seed}`));
-      const portable = withoutTokens(JSON.parse(changed));
+      const portable = withDevices ? JSON.parse(changed) : withoutTokens(JSON.parse(changed));
       await other.apply(portable);
       expect(await other.plan(portable)).toMatchObject(NOTHING);
-      expect(JSON.parse(await other.export('JSON')).products).toEqual(portable['products']);
+      const { products, devices } = JSON.parse(await exported(other));
+      expect({ products, devices }).toEqual({ products: portable.products, devices: portable.devices });
     },
   );
 });

@@ -122,7 +122,8 @@ describe.each(EITHER_DATABASE)('inlet config, on %s', (database) => {
 
   test('a folder goes to another server, with secrets for its tokens', async () => {
     const folder = join(root, 'moved');
-    await inlet(['export', folder]);
+    await inlet(['export', folder, '--devices']);
+    expect(readFileSync(join(folder, 'devices.yaml'), 'utf8')).toContain('serialNumber: d1');
     writeFileSync(
       join(folder, 'inlet.yaml'),
       'tokens:\n  - name: display\n    scopes: [READ]\n    products: [thermometer]\n    fields: [T]\n',

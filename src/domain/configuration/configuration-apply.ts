@@ -3,7 +3,10 @@ import { AppError, badInput } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { holdRights } from '../access/hold-rights.ts';
 import { authorOf } from '../access/who-is.ts';
+import { changeOfDevices } from '../devices/change-of-devices.ts';
 import type { Suggestions } from '../measurements/suggestions.ts';
+import type { HistoryAtRisk } from '../plans/history-at-risk.ts';
+import type { Plans } from '../plans/plans.ts';
 import type { Cluster } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
@@ -16,15 +19,21 @@ import { draftsOf, type Draught, draughtOf } from './planner.ts';
 import { type Section, SECTIONS } from './read-document.ts';
 import type { Block, Tree } from './shape.ts';
 import { writeMembers, writeTokens } from './write-access.ts';
+import { writeDevices, type WrittenDevices } from './write-devices.ts';
 import { writeDecoders } from './write-decoders.ts';
 import { type ForgottenField, writeConfigurationFields, writeFields } from './write-fields.ts';
 import { beginDeletions, writeProducts, type Writing } from './write-products.ts';
+
+/** Devices locked by one statement. */
+const LOCKED_AT_ONCE = 1_000;
 
 interface ConfigurationApplyDeps {
   database: Database;
   cluster: Cluster;
   store: Pick<MeasurementStore, 'settlePurges'>;
-  plans: ConfigurationPlans;
+  planning: ConfigurationPlans;
+  plans: Plans;
+  atRisk: HistoryAtRisk;
   products: Pick<ProductService, 'finishDeletion'>;
   removals: FieldRemovals;
   suggestions: Pick<Suggestions, 'flush'>;
@@ -37,6 +46,7 @@ interface Outcome {
   products: string[];
   deleted: { id: string; key: number }[];
   forgotten: ForgottenField[];
+  devices: WrittenDevices;
   tokens: string[];
   users: string[];
 }
@@ -54,7 +64,7 @@ export class ConfigurationApply {
    * BAD_USER_INPUT when something is blocked. For ADMINs who may READ and CONFIGURE.
    */
   async apply(access: Access, input: ConfigurationInput, hash: string): Promise<ConfigurationPlan> {
-    const plan = await this.#deps.plans.plan(access, input);
+    const plan = await this.#deps.planning.plan(access, input);
     requireUnblocked(plan.blocked);
     const { request } = plan;
     const draught = plan.draught!;
@@ -66,11 +76,11 @@ export class ConfigurationApply {
       const present = await this.#hold(em, access, draught);
       const { dialect } = this.#deps.database;
       const now = this.#deps.now();
-      const again = await draughtOf(em, dialect, present, request!, now);
+      const again = await draughtOf(em, { dialect, plans: this.#deps.plans, access: present, now }, request!);
       if (again.hash !== hash) throw outdated();
       requireUnblocked(again.blocks);
       const author = await authorOf(em, access.tokenId);
-      return writeAll({ em, dialect, workspaceId, author, now }, again);
+      return writeAll({ em, dialect, workspaceId, author, now }, again, this.#deps.atRisk);
     }, access);
     await this.#follow(access, workspaceId, outcome);
     return { hash, pending: plan.pending, drift: plan.drift, blocked: [] };
@@ -93,6 +103,12 @@ export class ConfigurationApply {
     // On SQLite there is one writer anyway.
     if (database.dialect === 'postgres')
       await em.execute('select "key" from product where workspace_id = ? order by "key" for update', [workspaceId]);
+    const devices = draught.devices.flatMap(({ state }) => state?.key ?? []).toSorted((one, other) => one - other);
+    if (database.dialect === 'postgres')
+      for (let at = 0; at < devices.length; at += LOCKED_AT_ONCE) {
+        const keys = devices.slice(at, at + LOCKED_AT_ONCE).join(', ');
+        await em.execute(`select "key" from device where "key" in (${keys}) order by "key" for update`);
+      }
     const users = draught.members.flatMap(({ state }) => state?.userId ?? []);
     const present = await holdRights(em, access, now(), {
       users: { id: { $in: [...users, ...draught.userIds.values()] } },
@@ -110,23 +126,28 @@ export class ConfigurationApply {
       ...outcome.products.map((id) => ({ kind: 'product', id }) as const),
       ...outcome.tokens.map((id) => ({ kind: 'token', id }) as const),
       ...outcome.users.map((id) => ({ kind: 'user', id }) as const),
+      ...outcome.devices.changed.map(({ productId, ids }) => changeOfDevices({ productId, workspaceId }, ids)),
     ]);
-    if (outcome.forgotten.length > 0) void store.settlePurges();
+    if (outcome.forgotten.length > 0 || outcome.devices.areDeleted) void store.settlePurges();
     for (const { after, ...field } of outcome.forgotten)
       if (after !== null) removals.begin({ ...field, after, caller: access });
     for (const { id, key } of outcome.deleted) await products.finishDeletion({ id, key, workspaceId });
   }
 }
 
-async function writeAll(writing: Writing, draught: Draught): Promise<Outcome> {
-  const { products, tokens, members, productIds, deviceIds, userIds, left, gone } = draught;
+async function writeAll(writing: Writing, draught: Draught, atRisk: HistoryAtRisk): Promise<Outcome> {
+  const { products, tokens, members, productIds, productKeys, deviceIds, userIds, left, gone } = draught;
   const deleted = await beginDeletions(writing, products);
   const written = await writeProducts(writing, products);
   const forgotten = await writeFields(writing, written);
   await writeConfigurationFields(writing, written);
   await writeDecoders(writing, written);
   const ids = new Map([...productIds, ...written.map(({ id, draft }): [string, string] => [draft.name, id])]);
-  const changedTokens = await writeTokens(writing, tokens, { products: ids, devices: deviceIds });
+  const keys = new Map([...productKeys, ...written.map(({ key, draft }): [string, number] => [draft.name, key])]);
+  const places = new Map([...ids].map(([name, id]) => [name, { id, key: keys.get(name)! }]));
+  const devices = await writeDevices(writing, draught.devices, places, atRisk);
+  const ofTokens = new Map([...deviceIds, ...devices.added]);
+  const changedTokens = await writeTokens(writing, tokens, { products: ids, devices: ofTokens });
   const changedUsers = await writeMembers(writing, members, userIds);
   const { em, dialect, workspaceId } = writing;
   await leaveApplied(em, workspaceId, left);
@@ -136,6 +157,7 @@ async function writeAll(writing: Writing, draught: Draught): Promise<Outcome> {
     products: written.filter(({ isNew, draft }) => !isNew && draft.pending.length > 0).map(({ id }) => id),
     deleted,
     forgotten,
+    devices,
     tokens: changedTokens,
     users: changedUsers,
   };

@@ -3,6 +3,7 @@ import type { Access } from '../access/access.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
 import type { Database } from '../ports/database.ts';
 import type { Yaml } from '../ports/yaml.ts';
+import { readDeviceStates } from './device-state.ts';
 import { readProductNames, readProductStates } from './product-state.ts';
 import { FORMAT, MAX_DOCUMENT } from './read-document.ts';
 import type { Tree } from './shape.ts';
@@ -18,6 +19,8 @@ interface ExportRequest {
   workspaceId?: string | null | undefined;
   /** Only these products, and nothing else; null: the whole workspace. */
   productKeys?: readonly string[] | null | undefined;
+  /** True: with the devices of these products. */
+  devices?: boolean | null | undefined;
   /** YAML if left out. */
   format?: string | null | undefined;
 }
@@ -31,19 +34,24 @@ export class ConfigurationExport {
   }
 
   /** The document in its normal form. For ADMINs who may READ. NOT_FOUND for a key that no product has. */
-  async write(access: Access, { workspaceId, productKeys, format }: ExportRequest): Promise<string> {
+  async write(access: Access, { workspaceId, productKeys, devices, format }: ExportRequest): Promise<string> {
     const id = workspaceId ?? soleWorkspace(access, 'workspaceId');
     requireReading(access, id);
     const form = (format ?? 'YAML').toUpperCase();
     if (form !== 'YAML' && form !== 'JSON') throw badInput('format: expected YAML or JSON.');
-    const document = { format: FORMAT, ...(await this.#read(access, id, productKeys ?? null)) };
+    const document = { format: FORMAT, ...(await this.#read(access, id, productKeys ?? null, devices === true)) };
     const json = JSON.stringify(document, null, 2);
     if (json.length > MAX_DOCUMENT)
       throw badInput(`productKeys: the document has more than ${MAX_DOCUMENT} characters; name some products.`);
     return form === 'JSON' ? `${json}\n` : this.#deps.yaml.write(document);
   }
 
-  #read(access: Access, workspaceId: string, productKeys: readonly string[] | null): Promise<Tree> {
+  #read(
+    access: Access,
+    workspaceId: string,
+    productKeys: readonly string[] | null,
+    withDevices: boolean,
+  ): Promise<Tree> {
     const { database, now } = this.#deps;
     const { dialect } = database;
     return database.write(
@@ -53,7 +61,15 @@ export class ConfigurationExport {
           const chosen = productKeys === null ? names : chosenBy(productKeys, names);
           const states = await readProductStates(em, dialect, chosen);
           const products = chosen.map(({ key }) => states.get(key)!.tree).toSorted(byName);
-          if (productKeys !== null) return { products };
+          const devices = withDevices
+            ? await readDeviceStates(
+                em,
+                dialect,
+                chosen.map((product) => ({ product, reference: product.reference, serials: null })),
+              )
+            : [];
+          const deviceTrees = devices.toSorted((one, other) => compare(one.name, other.name)).map(({ tree }) => tree);
+          if (productKeys !== null) return deviceTrees.length === 0 ? { products } : { products, devices: deviceTrees };
           const tokens = await readTokenStates(
             em,
             workspaceId,
@@ -69,6 +85,7 @@ export class ConfigurationExport {
                 .map(({ tree }) => tree)
                 .toSorted(byName),
               members: members.map(({ tree }) => tree),
+              devices: deviceTrees,
             }).filter(([, list]) => list.length > 0),
           );
         }),

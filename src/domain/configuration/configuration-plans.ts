@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Access } from '../access/access.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
 import type { Database } from '../ports/database.ts';
+import type { Plans } from '../plans/plans.ts';
 import type { Yaml } from '../ports/yaml.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { checkText } from '../text/text.ts';
@@ -39,6 +40,7 @@ interface ConfigurationPlansDeps {
   yaml: Yaml;
   decoders: DecoderChecks;
   data: DataAtRisk;
+  plans: Plans;
   shares: FairScheduler;
   now: () => number;
 }
@@ -59,7 +61,7 @@ export class ConfigurationPlans {
 
   /** What the document would change, and what keeps it from being applied. For ADMINs who may READ; changes nothing. */
   async plan(access: Access, input: ConfigurationInput): Promise<MadePlan> {
-    const { database, yaml, decoders, data, shares, now } = this.#deps;
+    const { database, yaml, decoders, data, plans, shares, now } = this.#deps;
     const workspaceId = input.workspaceId ?? soleWorkspace(access, 'workspaceId');
     requireReading(access, workspaceId);
     const set = input.set == null || input.set === '' ? '' : checkText(input.set, 'set', { max: 64 });
@@ -72,13 +74,13 @@ export class ConfigurationPlans {
     const request = { workspaceId, document, set, prune: input.prune === true, deleteData: input.deleteData === true };
     const { dialect } = database;
     const draught = await database.write(
-      (em) => inSnapshot(em, dialect, () => draughtOf(em, dialect, access, request, now())),
+      (em) => inSnapshot(em, dialect, () => draughtOf(em, { dialect, plans, access, now: now() }, request)),
       access,
     );
     blocked.push(...draught.blocks);
     // What cannot be applied anyhow is not tried.
     if (blocked.length === 0) await decoders.run(access, workspaceId, draught.products, blocked);
-    await data.count(draught.products, request.deleteData, blocked, shares.backgroundOf(access).piece);
+    await data.count(draught, request.deleteData, blocked, shares.backgroundOf(access).piece);
     const drift = draftsOf(draught).flatMap((draft) => draft.drift);
     return { hash: draught.hash, pending: pendingOf(draught), drift, blocked, request, draught };
   }

@@ -1,6 +1,10 @@
+import type { Device } from '../entities/device.ts';
+import type { HistoryAtRisk } from '../plans/history-at-risk.ts';
+import { DEFAULT_PLAN, type Plans } from '../plans/plans.ts';
 import type { Database } from '../ports/database.ts';
 import type { MeasurementStore, Piece } from '../ports/store.ts';
 import type { Change } from './differences.ts';
+import { type DeviceDraft, deviceOf } from './device-plan.ts';
 import type { ProductDraft } from './product-plan.ts';
 import { type Block, segment } from './shape.ts';
 
@@ -11,6 +15,8 @@ const DEVICES_AT_ONCE = 1_000;
 interface DataAtRiskDeps {
   database: Database;
   store: Pick<MeasurementStore, 'remove'>;
+  plans: Plans;
+  atRisk: HistoryAtRisk;
 }
 
 /** Counts the measurements that a plan would take, and blocks that unless it is wanted. */
@@ -21,19 +27,51 @@ export class DataAtRisk {
     this.#deps = deps;
   }
 
-  /** Fills in `measurements` of the removals of products and fields. `piece` schedules the counting. */
-  async count(drafts: readonly ProductDraft[], deleteData: boolean, blocks: Block[], piece: Piece): Promise<void> {
-    for (const draft of drafts)
-      for (const [change, fieldKeys] of removalsOf(draft)) {
-        change.measurements = await this.#countOf(draft.state!.key, fieldKeys, piece);
-        if (change.measurements > 0 && !deleteData)
-          blocks.push({
-            path: change.path,
-            message:
-              `holds ${change.measurements === 1 ? '1 measurement' : `${change.measurements} measurements`}, which would ` +
-              'be deleted with it: export them, or say deleteData.',
-          });
+  /** Fills in `measurements` of what would take some. `piece` schedules the counting. */
+  async count(
+    { products, devices }: { products: readonly ProductDraft[]; devices: readonly DeviceDraft[] },
+    deleteData: boolean,
+    blocks: Block[],
+    piece: Piece,
+  ): Promise<void> {
+    const note = (change: Change, measurements: number): void => {
+      change.measurements = measurements;
+      if (measurements === 0 || deleteData) return;
+      const many = measurements === 1 ? '1 measurement' : `${measurements} measurements`;
+      const message = `holds ${many}, which would be deleted with it: export them, or say deleteData.`;
+      blocks.push({ path: change.path, message });
+    };
+    for (const draft of products)
+      for (const [change, fieldKeys] of removalsOf(draft))
+        note(change, await this.#countOf(draft.state!.key, fieldKeys, piece));
+    for (const draft of devices) {
+      const { path, state, target, pending } = draft;
+      const [whole] = pending;
+      const plan = pending.find((change) => change.path === `${path}.plan`);
+      if (state === null || whole === undefined) continue;
+      if (target === undefined) note(whole, await this.#countOfDevice(state, piece));
+      else if (plan !== undefined) {
+        const device = { key: state.key, plan: state.plan, product: { key: state.productKey } } as Device;
+        const wanted = this.#deps.plans.bySlug(deviceOf(target).plan ?? DEFAULT_PLAN, plan.path);
+        note(plan, (await this.#deps.atRisk.byPlan(device, wanted, piece)).measurements);
       }
+    }
+  }
+
+  async #countOfDevice({ key, productKey }: { key: number; productKey: number }, piece: Piece): Promise<number> {
+    const rows = await this.#deps.database
+      .read()
+      .execute<{ key: number }[]>('select "key" from field where product_key = ?', [productKey]);
+    return this.#remaining(
+      key,
+      rows.map((row) => row.key),
+      piece,
+    );
+  }
+
+  async #remaining(deviceKey: number, fieldKeys: number[], piece: Piece): Promise<number> {
+    if (fieldKeys.length === 0) return 0;
+    return this.#deps.store.remove({ deviceKey, fieldKeys, from: 0, to: END_OF_TIME, dryRun: true }, piece);
   }
 
   async #countOf(productKey: number, fieldKeys: number[], piece: Piece): Promise<number> {
@@ -46,10 +84,7 @@ export class DataAtRisk {
           `select "key" from device where product_key = ? and "key" > ? order by "key" limit ${DEVICES_AT_ONCE}`,
           [productKey, after],
         );
-      for (const { key: deviceKey } of rows) {
-        const query = { deviceKey, fieldKeys, from: 0, to: END_OF_TIME, dryRun: true };
-        count += await this.#deps.store.remove(query, piece);
-      }
+      for (const { key } of rows) count += await this.#remaining(key, fieldKeys, piece);
       if (rows.length < DEVICES_AT_ONCE) return count;
       after = rows.at(-1)!.key;
     }

@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Access } from '../access/access.ts';
+import type { Plans } from '../plans/plans.ts';
 import type { Dialect } from '../ports/database.ts';
 import { type Applied, placeKey, readApplied } from './applied-objects.ts';
 import type { Change } from './differences.ts';
+import { checkDevices, type DeviceDraft, deviceOf } from './device-plan.ts';
+import { type DevicesOf, readDeviceStates } from './device-state.ts';
 import { type Draft, draftOf, type Ownership, prunedDraft } from './draft.ts';
 import { checkMembers, type MemberDraft, usersOf } from './member-plan.ts';
 import { paired } from './pairing.ts';
 import { checkProduct, type ProductDraft } from './product-plan.ts';
 import { type ProductName, readProductNames, readProductStates } from './product-state.ts';
 import type { Asked, DocumentTree, Section } from './read-document.ts';
-import { nameOfReference, type ProductReference } from './references.ts';
+import { nameOfDevice, nameOfReference, type ProductReference } from './references.ts';
 import type { Block } from './shape.ts';
 import { checkTokens, devicesNamed, type TokenDraft } from './token-plan.ts';
 import { readMemberStates, readTokenStates } from './workspace-state.ts';
@@ -31,9 +34,12 @@ export interface Draught {
   products: ProductDraft[];
   tokens: TokenDraft[];
   members: MemberDraft[];
+  devices: DeviceDraft[];
   blocks: Block[];
   /** Ids of products by their names in the document, without new ones. */
   productIds: ReadonlyMap<string, string>;
+  /** The same by their keys. */
+  productKeys: ReadonlyMap<string, number>;
   /** Ids of the devices to which tokens refer, by `nameOfDevice`. */
   deviceIds: ReadonlyMap<string, string>;
   /** Ids of the users that become members, by their addresses. */
@@ -45,13 +51,19 @@ export interface Draught {
   hash: string;
 }
 
+/** What a plan is made with. */
+interface Around {
+  dialect: Dialect;
+  plans: Plans;
+  access: Access;
+  now: number;
+}
+
 /** Works out what a document would change, for the rights of `access`. Reads as of one moment if the transaction does. */
 export async function draughtOf(
   em: EntityManager,
-  dialect: Dialect,
-  access: Access,
+  { dialect, plans, access, now }: Around,
   request: PlanRequest,
-  now: number,
 ): Promise<Draught> {
   const { workspaceId, document, set, prune } = request;
   const blocks: Block[] = [];
@@ -81,9 +93,28 @@ export async function draughtOf(
 
   const references = referencesAfter(names, pairs);
   const prunedIds = new Set(pruned.map(({ id }) => id));
-  const productIds = new Map(
-    [...references].filter(([id]) => !prunedIds.has(id)).map(([id, reference]) => [nameOfReference(reference), id]),
+  const byId = new Map(names.map((name) => [name.id, name]));
+  const staying = new Map(
+    [...references]
+      .filter(([id]) => !prunedIds.has(id))
+      .map(([id, reference]) => [nameOfReference(reference), byId.get(id)!]),
   );
+  const productIds = new Map([...staying].map(([name, { id }]) => [name, id]));
+
+  const ownedDevices = owned('devices');
+  const deviceStates = await readDeviceStates(
+    em,
+    dialect,
+    devicesOf(document.devices, prune ? ownedDevices : null, staying),
+  );
+  const devices: DeviceDraft[] = [...paired(document.devices, deviceStates, blocks)].map(([asked, state]) =>
+    draftOf('devices', asked, state, ownership, blocks),
+  );
+  if (prune)
+    for (const state of deviceStates.filter(({ name }) => ownedDevices.has(name)))
+      devices.push(prunedDraft('devices', state, ownedDevices.get(state.name)!));
+  await checkDevices(em, dialect, { devices, products, known: staying, workspaceId, plans }, blocks);
+
   const areTokens = document.tokens.length > 0 || (prune && ownedTokens.size > 0);
   const tokenStates = areTokens ? await readTokenStates(em, workspaceId, references) : [];
   const tokens: TokenDraft[] = [...paired(document.tokens, tokenStates, blocks)].map(([asked, state]) =>
@@ -93,8 +124,13 @@ export async function draughtOf(
     for (const state of tokenStates.filter(({ name }) => ownedTokens.has(name)))
       tokens.push(prunedDraft('tokens', state, ownedTokens.get(state.name)!));
   const deviceIds = await devicesNamed(em, tokens, productIds);
+  const comingDevices = comingAndGoing(devices, deviceIds);
   const known = new Set([...productIds.keys(), ...document.products.map(({ name }) => name)]);
-  checkTokens({ tokens, known, deviceIds, count: tokenStates.length }, { workspaceId, access, now }, blocks);
+  checkTokens(
+    { tokens, known, devices: comingDevices, count: tokenStates.length },
+    { workspaceId, access, now },
+    blocks,
+  );
 
   const areMembers = document.members.length > 0 || (prune && ownedMembers.size > 0);
   const memberStates = areMembers ? await readMemberStates(em, workspaceId) : [];
@@ -111,12 +147,15 @@ export async function draughtOf(
     ...names.map(({ name }) => placeKey({ section: 'products', name })),
     ...tokenStates.map(({ name }) => placeKey({ section: 'tokens', name })),
     ...memberStates.map(({ name }) => placeKey({ section: 'members', name })),
+    ...deviceStates.map(({ name }) => placeKey({ section: 'devices', name })),
   ]);
-  const rest = [...ownedProducts.values(), ...ownedTokens.values(), ...ownedMembers.values()];
-  const isRead = (one: Applied): boolean =>
-    one.section === 'products' || (one.section === 'tokens' ? areTokens : areMembers);
+  const rest = [...ownedProducts, ...ownedTokens, ...ownedMembers, ...ownedDevices].map(([, one]) => one);
+  const isRead = ({ section }: Applied): boolean =>
+    ({ products: true, tokens: areTokens, members: areMembers, devices: prune })[section];
   const isThere = (one: Applied): boolean => !isRead(one) || there.has(placeKey(one));
-  const draught = { request, products, tokens, members, blocks, productIds, deviceIds, userIds };
+  const productKeys = new Map([...staying].map(([name, { key }]) => [name, key]));
+  const drafts = { products, tokens, members, devices };
+  const draught = { request, ...drafts, blocks, productIds, productKeys, deviceIds, userIds };
   return {
     ...draught,
     left: prune ? [] : rest.filter(isThere),
@@ -126,13 +165,40 @@ export async function draughtOf(
 }
 
 /** Every object of a plan, in the order of the sections. */
-export function draftsOf({ products, tokens, members }: Pick<Draught, 'products' | 'tokens' | 'members'>): Draft[] {
-  return [...products, ...tokens, ...members];
+export function draftsOf({ products, tokens, members, devices }: Pick<Draught, Section>): Draft[] {
+  return [...products, ...tokens, ...members, ...devices];
 }
 
 /** Everything that is to change. */
 export function pendingOf(draught: Draught): Change[] {
   return draftsOf(draught).flatMap(({ pending }) => pending);
+}
+
+/** The devices to read: those that the document names, and those that its set owns. */
+function devicesOf(
+  asked: readonly Asked[],
+  owned: ReadonlyMap<string, Applied> | null,
+  products: ReadonlyMap<string, ProductName>,
+): DevicesOf[] {
+  const trees = [...asked.map(({ tree }) => tree), ...[...(owned?.values() ?? [])].map(({ state }) => state)].map(
+    deviceOf,
+  );
+  return [...Map.groupBy(trees, ({ product }) => nameOfReference(product))].flatMap(([name, own]) => {
+    const product = products.get(name);
+    const serials = [...new Set(own.map(({ serialNumber }) => serialNumber))];
+    return product === undefined ? [] : [{ product, reference: own[0]!.product, serials }];
+  });
+}
+
+/** Names of devices to which tokens may refer: those that are there, and come, without those that go. */
+function comingAndGoing(devices: readonly DeviceDraft[], there: ReadonlyMap<string, string>): Set<string> {
+  const names = new Set(there.keys());
+  for (const { is, target } of devices) {
+    const name = nameOfDevice(deviceOf((target ?? is)!));
+    if (target === undefined) names.delete(name);
+    else names.add(name);
+  }
+  return names;
 }
 
 /** The pairs, with the products without a key that are to get one of the document. */

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import type { FieldType } from '../entities/field.ts';
+import type { DeviceType } from '../entities/product.ts';
 import type { Dialect } from '../ports/database.ts';
 import { jsonText, placeholders } from '../sql/long-columns.ts';
 import { sortedJson } from '../text/sorted-json.ts';
@@ -17,6 +18,7 @@ export interface ProductName {
   key: number;
   id: string;
   authorKey: string | null;
+  deviceType: DeviceType;
   /** The name that people read. */
   title: string;
   /** The same where it has no key, and others may share the title; null: it has one. */
@@ -36,8 +38,8 @@ export interface ProductState extends ProductName {
 
 /** All products of a workspace in the order of their creation; those without a key are numbered by name. */
 export async function readProductNames(em: EntityManager, workspaceId: string): Promise<ProductName[]> {
-  const rows = await em.execute<Pick<ProductName, 'key' | 'id' | 'authorKey' | 'title'>[]>(
-    'select "key", id, author_key as "authorKey", name as title from product where workspace_id = ? and deleted_at is null ' +
+  const rows = await em.execute<Pick<ProductName, 'key' | 'id' | 'authorKey' | 'deviceType' | 'title'>[]>(
+    'select "key", id, author_key as "authorKey", device_type as "deviceType", name as title from product where workspace_id = ? and deleted_at is null ' +
       'order by "key"',
     [workspaceId],
   );

@@ -3,8 +3,9 @@ import type { Yaml } from '../ports/yaml.ts';
 import { excessOf } from '../text/json-text.ts';
 import { eachInTurns } from '../../scheduling/yield-to-event-loop.ts';
 import { MAX_PRODUCT_NAME } from '../products/new-product.ts';
+import { DEVICE } from './device-shape.ts';
 import { PRODUCT } from './product-shape.ts';
-import { nameWithoutKey } from './references.ts';
+import { nameOfDevice, nameWithoutKey, readDeviceReference } from './references.ts';
 import { type Block, blocking, type GroupShape, isObject, readGroup, shown, type Tree } from './shape.ts';
 import { MEMBER, TOKEN } from './token-shape.ts';
 import { text } from './values.ts';
@@ -17,9 +18,12 @@ const MAX_LEVELS = 100;
 export const FORMAT = 1;
 
 /** Shapes of the objects in each section of a document, in the order of sections. */
-export const SECTIONS = { products: PRODUCT, tokens: TOKEN, members: MEMBER } as const satisfies Readonly<
-  Record<string, GroupShape>
->;
+export const SECTIONS = {
+  products: PRODUCT,
+  tokens: TOKEN,
+  members: MEMBER,
+  devices: DEVICE,
+} as const satisfies Readonly<Record<string, GroupShape>>;
 
 /** The name of a section. */
 export type Section = keyof typeof SECTIONS;
@@ -56,7 +60,7 @@ export async function parseDocument(document: string, yaml: Yaml): Promise<unkno
 
 /** The objects of a document. Each mistake in it is a block, with its path. */
 export async function readDocument(value: unknown, blocks: Block[]): Promise<DocumentTree> {
-  const document: Record<Section, Asked[]> = { products: [], tokens: [], members: [] };
+  const document: Record<Section, Asked[]> = { products: [], tokens: [], members: [], devices: [] };
   if (value === null) return document;
   if (!isObject(value)) throw badInput(`document: expected an object, got ${shown(value)}.`);
   const { format = FORMAT, ...sections } = value;
@@ -104,6 +108,14 @@ function nameOf(section: Section, item: unknown): { name: string | null; sharedN
   const { key, name, email } = (isObject(item) ? item : {}) as Record<string, unknown>;
   const quoted = (given: unknown): string | null =>
     typeof given === 'string' && given !== '' ? JSON.stringify(given) : null;
+  if (section === 'devices') {
+    const { product, serialNumber } = (isObject(item) ? item : {}) as Record<string, unknown>;
+    try {
+      return { name: quoted(nameOfDevice(readDeviceReference({ product, serialNumber }, ''))), sharedName: null };
+    } catch {
+      return { name: null, sharedName: null };
+    }
+  }
   if (section === 'members')
     return { name: quoted(typeof email === 'string' ? email.toLowerCase() : email), sharedName: null };
   if (section === 'products' && typeof key === 'string' && key !== '')

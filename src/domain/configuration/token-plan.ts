@@ -58,14 +58,15 @@ interface TokensAround {
   tokens: readonly TokenDraft[];
   /** Names of all products as they are once the document is applied. */
   known: ReadonlySet<string>;
-  deviceIds: ReadonlyMap<string, string>;
+  /** Names of all devices likewise, as far as tokens refer to them. */
+  devices: ReadonlySet<string>;
   /** Number of INDIVIDUAL tokens that there are. */
   count: number;
 }
 
 /** Blocks what tokens cannot be limited to, and what the caller may not grant (as `TokenService`). */
 export function checkTokens(
-  { tokens, known, deviceIds, count }: TokensAround,
+  { tokens, known, devices: there, count }: TokensAround,
   { workspaceId, access, now }: { workspaceId: string; access: Access; now: number },
   blocks: Block[],
 ): void {
@@ -90,7 +91,7 @@ export function checkTokens(
       if (!known.has(nameOfReference(reference)))
         blocks.push({ path: `${path}.products[${index}]`, message: noProduct(reference) });
     for (const [index, reference] of (devices ?? []).entries())
-      if (!deviceIds.has(nameOfDevice(reference)))
+      if (!there.has(nameOfDevice(reference)))
         blocks.push({
           path: `${path}.devices[${index}]`,
           message: known.has(nameOfReference(reference.product))

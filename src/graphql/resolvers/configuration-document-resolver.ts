@@ -54,10 +54,15 @@ export class ConfigurationDocumentResolver {
       description: 'Keys of the products to write, and nothing else; left out: all of the workspace.',
     })
     productKeys?: string[] | null,
+    @Arg('devices', () => Boolean, {
+      nullable: true,
+      description: 'true: with the devices of these products; left out: without.',
+    })
+    devices?: boolean | null,
     @Arg('format', () => String, { nullable: true, description: 'YAML (if left out) or JSON.' })
     format?: string | null,
   ): Promise<string> {
-    const text = await this.#exports.write(access, { workspaceId, productKeys, format });
+    const text = await this.#exports.write(access, { workspaceId, productKeys, devices, format });
     budget.work(text.length / PER_MS);
     budget.took(text.length);
     return text;

@@ -54,7 +54,7 @@ export const OUTPUT_WAYS: OutputWays = {
   ],
   'Query.exportConfiguration': (w) => [
     { workspaceId: w.workspaceId },
-    { workspaceId: w.workspaceId, format: 'JSON' },
+    { workspaceId: w.workspaceId, format: 'JSON', devices: true },
     { workspaceId: w.workspaceId, productKeys: [] },
   ],
   'Query.history': (w) => [
