@@ -159,6 +159,8 @@ describe.each(EITHER_DATABASE)('tenants on %s', (database) => {
       'createdAt',
       'fields',
       'field',
+      // What a public link to one device draws.
+      'dashboard',
       'configurationFields',
     ];
     const inside: Record<string, string> = {
