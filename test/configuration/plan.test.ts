@@ -373,6 +373,29 @@ describe.each(DATABASES)('plans and applies, on %s', (database) => {
     ]);
   });
 
+  test('tokens of one name, one of which has ended, are told apart', async () => {
+    const client = await workspace();
+    const make = (expiresAt: string | null): Promise<unknown> =>
+      createToken(server, server.adminToken, client.workspaceId, ['READ'], { name: 'same', expiresAt });
+    await make(new Date(Date.now() + 1_500).toISOString());
+    await make(null);
+    const before = await client.export();
+    await client.apply(before);
+    await expect.poll(async () => JSON.parse(await client.export('JSON')).tokens, { timeout: 10_000 }).toHaveLength(1);
+    expect(await client.plan(await client.export())).toMatchObject(NOTHING);
+    expect(await client.plan(before)).toMatchObject(NOTHING);
+  });
+
+  test('a product is known by its key whatever it is called', async () => {
+    const client = await workspace();
+    await client.apply(soil({}));
+    const id = await productId(client);
+    await client.apply(soil({ name: 'Another name' }));
+    expect(await productId(client)).toBe(id);
+    await server.gql('mutation ($id: ID!) { updateProduct(id: $id, input: { name: "By hand" }) { id } }', { id });
+    expect((await client.plan(soil({}))).pending.map(({ path }) => path)).toEqual(['products[soil].name']);
+  });
+
   test('tokens and members: declared without a secret, granted like by hand', async () => {
     const client = await workspace();
     const { email } = await createMember(server, await createWorkspace(server, 'elsewhere'), 'VIEWER');

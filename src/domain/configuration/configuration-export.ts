@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/sql';
 import { badInput, notFound } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
@@ -5,7 +6,7 @@ import type { Database } from '../ports/database.ts';
 import type { Yaml } from '../ports/yaml.ts';
 import { readDeviceStates } from './device-state.ts';
 import { readProductNames, readProductStates } from './product-state.ts';
-import { FORMAT, MAX_DOCUMENT } from './read-document.ts';
+import { FORMAT, MAX_DEVICES, MAX_DOCUMENT } from './read-document.ts';
 import type { Tree } from './shape.ts';
 import { inSnapshot, readMemberStates, readTokenStates } from './workspace-state.ts';
 
@@ -61,6 +62,7 @@ export class ConfigurationExport {
           const chosen = productKeys === null ? names : chosenBy(productKeys, names);
           const states = await readProductStates(em, dialect, chosen);
           const products = chosen.map(({ key }) => states.get(key)!.tree).toSorted(byName);
+          if (withDevices) await requireFewDevices(em, workspaceId);
           const devices = withDevices
             ? await readDeviceStates(
                 em,
@@ -92,6 +94,18 @@ export class ConfigurationExport {
       access,
     );
   }
+}
+
+/** BAD_USER_INPUT for a workspace with more devices than a document has. */
+async function requireFewDevices(em: EntityManager, workspaceId: string): Promise<void> {
+  const [row] = await em.execute<{ count: number | string }[]>(
+    'select count(*) as count from device where workspace_id = ?',
+    [workspaceId],
+  );
+  if (Number(row!.count) > MAX_DEVICES)
+    throw badInput(
+      `devices: the workspace has ${row!.count}, and a document at most ${MAX_DEVICES}; export them as a file.`,
+    );
 }
 
 /** Required to see a configuration: tokens and members are for ADMINs, the rest is read. */

@@ -18,22 +18,21 @@ export function paired<State extends Known>(
 ): Map<Asked, State | null> {
   const byName = new Map(known.map((state) => [state.name, state]));
   const shared = Map.groupBy(known, ({ sharedName }) => sharedName);
-  const wanted = Map.groupBy(asked, ({ sharedName }) => sharedName);
-  return new Map(
-    asked.map((one) => {
-      const { name, sharedName, path } = one;
-      const there = sharedName === null ? 0 : (shared.get(sharedName)?.length ?? 0);
-      const here = sharedName === null ? 0 : wanted.get(sharedName)!.length;
-      if (there > 0 && there !== here) {
-        blocks.push({
-          path,
-          message:
-            `the workspace has ${there} of this name, and the document ${here}: which one is meant? ` +
-            'Give each a name of its own, or a product a key.',
-        });
-        return [one, null];
-      }
-      return [one, byName.get(name) ?? null];
-    }),
-  );
+  const pairs = new Map<Asked, State | null>();
+  for (const [sharedName, here] of Map.groupBy(asked, (one) => one.sharedName)) {
+    const there = sharedName === null ? [] : (shared.get(sharedName) ?? []);
+    const isClear = there.length === 0 || there.length === here.length;
+    for (const [index, one] of here.entries()) {
+      pairs.set(one, sharedName === null ? (byName.get(one.name) ?? null) : isClear ? (there[index] ?? null) : null);
+      if (isClear) continue;
+      blocks.push({
+        path: one.path,
+        message:
+          `the workspace has ${there.length} of this name, and the document ${here.length}: which one is meant? ` +
+          'Give each a name of its own, or a product a key.',
+      });
+    }
+  }
+  // In the order of the document.
+  return new Map(asked.map((one) => [one, pairs.get(one)!]));
 }

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/sql';
 import type { Access } from '../access/access.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Dialect } from '../ports/database.ts';
+import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import { type Applied, placeKey, readApplied } from './applied-objects.ts';
 import type { Change } from './differences.ts';
 import { checkDevices, type DeviceDraft, deviceOf } from './device-plan.ts';
@@ -15,7 +16,7 @@ import { type ProductName, readProductNames, readProductStates } from './product
 import type { Asked, DocumentTree, Section } from './read-document.ts';
 import { nameOfDevice, nameOfReference, type ProductReference } from './references.ts';
 import type { Block } from './shape.ts';
-import { checkTokens, devicesNamed, type TokenDraft } from './token-plan.ts';
+import { checkTokens, devicesNamed, pairedTokens, type TokenDraft } from './token-plan.ts';
 import { readMemberStates, readTokenStates } from './workspace-state.ts';
 
 /** A document and the way in which it is to be applied. */
@@ -84,10 +85,14 @@ export async function draughtOf(
   const pruned = prune ? names.filter(({ name }) => ownedProducts.has(name)) : [];
   const concerned = [...[...pairs.values()].filter((name) => name !== null), ...pruned];
   const states = await readProductStates(em, dialect, concerned);
-  const products: ProductDraft[] = [...pairs].map(([asked, name]) =>
-    draftOf('products', asked, name && states.get(name.key)!, ownership, blocks),
-  );
-  for (const draft of products) checkProduct(draft, blocks);
+  const slices = new TransactionSlices();
+  const products: ProductDraft[] = [];
+  for (const [asked, name] of pairs) {
+    const draft = draftOf('products', asked, name && states.get(name.key)!, ownership, blocks);
+    checkProduct(draft, blocks);
+    products.push(draft);
+    await slices.next();
+  }
   for (const { key, name } of pruned)
     products.push(prunedDraft('products', states.get(key)!, ownedProducts.get(name)!));
 
@@ -107,9 +112,11 @@ export async function draughtOf(
     dialect,
     devicesOf(document.devices, prune ? ownedDevices : null, staying),
   );
-  const devices: DeviceDraft[] = [...paired(document.devices, deviceStates, blocks)].map(([asked, state]) =>
-    draftOf('devices', asked, state, ownership, blocks),
-  );
+  const devices: DeviceDraft[] = [];
+  for (const [asked, state] of paired(document.devices, deviceStates, blocks)) {
+    devices.push(draftOf('devices', asked, state, ownership, blocks));
+    await slices.next();
+  }
   if (prune)
     for (const state of deviceStates.filter(({ name }) => ownedDevices.has(name)))
       devices.push(prunedDraft('devices', state, ownedDevices.get(state.name)!));
@@ -117,7 +124,7 @@ export async function draughtOf(
 
   const areTokens = document.tokens.length > 0 || (prune && ownedTokens.size > 0);
   const tokenStates = areTokens ? await readTokenStates(em, workspaceId, references) : [];
-  const tokens: TokenDraft[] = [...paired(document.tokens, tokenStates, blocks)].map(([asked, state]) =>
+  const tokens: TokenDraft[] = [...pairedTokens(document.tokens, tokenStates, now, blocks)].map(([asked, state]) =>
     draftOf('tokens', asked, state, ownership, blocks),
   );
   if (prune)
@@ -160,7 +167,7 @@ export async function draughtOf(
     ...draught,
     left: prune ? [] : rest.filter(isThere),
     gone: rest.filter((one) => prune || !isThere(one)),
-    hash: hashOf(draught),
+    hash: await hashOf(draught),
   };
 }
 
@@ -234,14 +241,17 @@ function referencesAfter(
   return references;
 }
 
-function hashOf(draught: Omit<Draught, 'hash' | 'left' | 'gone'>): string {
+async function hashOf(draught: Omit<Draught, 'hash' | 'left' | 'gone'>): Promise<string> {
   const { request, productIds, deviceIds, userIds } = draught;
   const { document: _, ...how } = request;
   const hash = createHash('sha256');
   const add = (part: unknown): void => void hash.update(`${JSON.stringify(part)}\n`);
   add(how);
-  for (const { section, name, state, is, target, wanted, applied } of draftsOf(draught))
+  const slices = new TransactionSlices();
+  for (const { section, name, state, is, target, wanted, applied } of draftsOf(draught)) {
     add([section, name, idOf(state), is, target, wanted, applied?.state]);
+    await slices.next();
+  }
   for (const ids of [productIds, deviceIds, userIds])
     add(draught.tokens.length === 0 && ids !== userIds ? 0 : [...ids]);
   return hash.digest('base64url');

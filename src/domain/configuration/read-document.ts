@@ -12,6 +12,8 @@ import { text } from './values.ts';
 
 /** Maximum characters of a document; a request of more is refused before, unless MAX_BODY_BYTES was raised. */
 export const MAX_DOCUMENT = 16 * 1_048_576;
+/** Maximum devices of a document: they are read in one transaction, for which other writers wait. */
+export const MAX_DEVICES = 10_000;
 /** Maximum levels of a document. */
 const MAX_LEVELS = 100;
 /** The number of this form of documents. One that leaves it out has this one. */
@@ -66,6 +68,8 @@ export async function readDocument(value: unknown, blocks: Block[]): Promise<Doc
   const { format = FORMAT, ...sections } = value;
   if (format !== FORMAT)
     blocks.push({ path: 'format', message: `expected ${FORMAT}, got ${shown(format)}: this server reads no other.` });
+  if (Array.isArray(sections['devices']) && sections['devices'].length > MAX_DEVICES)
+    throw badInput(`document.devices: at most ${MAX_DEVICES}; send more as a file of devices.`);
   for (const [key, list] of Object.entries(sections)) {
     if (!Object.hasOwn(SECTIONS, key)) {
       const known = ['format', ...Object.keys(SECTIONS)].join(', ');

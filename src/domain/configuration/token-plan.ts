@@ -5,6 +5,8 @@ import { badInput } from '../../errors.ts';
 import type { TokenScope } from '../entities/token.ts';
 import { placeholders } from '../sql/long-columns.ts';
 import type { Draft } from './draft.ts';
+import { paired } from './pairing.ts';
+import type { Asked } from './read-document.ts';
 import { type DeviceReference, nameOfDevice, nameOfReference, type ProductReference } from './references.ts';
 import { type Block, blocking, type Tree } from './shape.ts';
 import type { TokenState } from './workspace-state.ts';
@@ -27,6 +29,30 @@ interface TokenTree {
 /** The tree of a token by its parts. */
 export function tokenOf(tree: Tree): TokenTree {
   return tree as unknown as TokenTree;
+}
+
+/** Pairs as `paired`, those that have ended apart from the others: an export leaves them out. */
+export function pairedTokens(
+  asked: readonly Asked[],
+  known: readonly TokenState[],
+  now: number,
+  blocks: Block[],
+): Map<Asked, TokenState | null> {
+  const isOver = (end: number | null): boolean => end !== null && end <= now;
+  const [over, live] = [true, false].map((wanted) => {
+    const some = asked.filter(({ tree }) => isOver(endOf(tokenOf(tree))) === wanted);
+    return { asked: some, known: known.filter(({ expiresAt }) => isOver(expiresAt) === wanted) };
+  }) as [{ asked: Asked[]; known: TokenState[] }, { asked: Asked[]; known: TokenState[] }];
+  // Of those that are over, several may be left that no document knows.
+  const named = over.asked.map((one): [Asked, TokenState | null] => [
+    one,
+    over.known.find(({ sharedName }) => sharedName === one.sharedName) ?? null,
+  ]);
+  return new Map([...paired(live.asked, live.known, blocks), ...named]);
+}
+
+function endOf({ expiresAt }: TokenTree): number | null {
+  return expiresAt === undefined ? null : Date.parse(expiresAt);
 }
 
 /** Ids of the devices that changed tokens are limited to, by `nameOfDevice`; those that are not there are absent. */
@@ -76,7 +102,7 @@ export function checkTokens(
   for (const { path, is, target } of changed(tokens)) {
     const { scopes, products, devices, expiresAt } = tokenOf(target!);
     const before = is && tokenOf(is);
-    const end = expiresAt === undefined ? null : Date.parse(expiresAt);
+    const end = endOf(tokenOf(target!));
     blocking(blocks, path, () => {
       for (const scope of new Set([...scopes, ...(before?.scopes ?? [])])) access.requireWorkspace(workspaceId, scope);
       access.requireOutlasts(end);
