@@ -38,6 +38,7 @@ import { ConfigurationService } from './domain/products/configuration-service.ts
 import { ProductService } from './domain/products/product-service.ts';
 import { Exporter } from './domain/transfer/exporter.ts';
 import { AccessLinks } from './domain/accounts/access-links.ts';
+import { BulkChanges } from './domain/devices/bulk-changes.ts';
 import { DeviceImporter } from './domain/transfer/device-importer.ts';
 import { HistoryAtRisk } from './domain/plans/history-at-risk.ts';
 import { Importer } from './domain/transfer/importer.ts';
@@ -192,12 +193,13 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     maxFutureMs: config.maxFutureMs,
     now,
   });
+  const atRisk = new HistoryAtRisk({ database: bare, store, plans, now });
   const deviceImporter = new DeviceImporter({
     authenticator,
     database,
     cluster,
     plans,
-    atRisk: new HistoryAtRisk({ database, store, plans, now }),
+    atRisk,
     shares,
     now,
   });
@@ -209,7 +211,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const examples = new DecoderExamples({ database, ingestCache, runner, now });
   const decoders = new DecoderService({ database, ingestCache, cluster, store, engine, runner, examples, now });
   const configurationExport = new ConfigurationExport({ database, yaml, now });
-  const atRisk = new HistoryAtRisk({ database: bare, store, plans, now });
   const configurationPlans = new ConfigurationPlans({
     database: bare,
     yaml,
@@ -312,6 +313,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     exporter,
     importer,
     deviceImporter,
+    bulkChanges: new BulkChanges({ database, cluster, list: deviceList, plans, atRisk }),
     accessLinks: new AccessLinks({ database, cluster, passwords, users, tokens, now }),
     writeRates,
     runner,

@@ -369,6 +369,13 @@ export const REACHES: Record<string, Reach[]> = {
       'mutation ($id: ID!) { createDevices(productId: $id, devices: [{ name: "x" }], plan: "unlimited") { id } }',
     ),
   ],
+  'Mutation.updateDevices': [
+    reach(
+      'product',
+      'CONFIGURE',
+      'mutation ($id: ID!) { updateDevices(productId: $id, search: "nothing like it", input: { addTags: ["x"] }) { matched } }',
+    ),
+  ],
   'Mutation.importDevices': [
     reach(
       'product',

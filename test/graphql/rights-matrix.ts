@@ -92,6 +92,7 @@ Mutation.activateDecoder(productId)              F F ✓ F ✓   F F ✓ F ✓  
 Mutation.addDecoderExample(productId)            F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.removeDecoderExample(id)                F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.testDecoder(productId)                  F F F F ✓   F F F F ✓   F F F F -   F ✓ ✓   -   U U   U
+Mutation.updateDevices(productId)                F F F F ✓   F F F F ✓   F F F F -   F ✓ ✓   -   U U   U
 Mutation.replayCalls(productId)                  F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.recordMeasurements(deviceId)            F ✓ F F ✓   F ✓ F F ✓   F ✓ F F ✓   F ✓ ✓   -   U U   U
 Mutation.deleteMeasurements(deviceId)            F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U

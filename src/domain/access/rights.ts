@@ -86,6 +86,8 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Mutation.removeConfigurationField': CONFIGURE,
   'Mutation.createDevices': CONFIGURE,
   'Mutation.importDevices': CONFIGURE,
+  // What it counts tells of devices.
+  'Mutation.updateDevices': { needs: ['READ', 'CONFIGURE'] },
   // A changed serial number needs the product as a whole: whether it is free reveals devices that a limit hides.
   'Mutation.updateDevice': CONFIGURE,
   'Mutation.deleteDevices': CONFIGURE,
@@ -190,6 +192,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   AheadOfClock: { 'values seconds message': ANY },
   DeleteResult: { measurements: ANY },
   DeviceImport: { 'lines created updated kept refusedLines refused': ANY },
+  DevicesUpdate: { 'matched changed': ANY },
   DeviceImportLine: { 'line serialNumber code message': ANY },
   ConfigurationPlan: { 'hash pending drift blocked': ANY },
   ConfigurationChange: { 'action path before after measurements': ANY },

@@ -43,6 +43,7 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   removeConfigurationField: 'workspace',
   createDevices: 'workspace',
   importDevices: 'workspace',
+  updateDevices: 'workspace',
   updateDevice: 'workspace',
   deleteDevices: 'workspace',
   replaceDevice: 'workspace',
@@ -68,7 +69,7 @@ export const TOLD: ReadonlySet<string> = new Set(
     'id ids productId deviceId workspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
     'dryRun status force ignore version name email operator role kind scopes expiresAt identifier type meaning ' +
     'overflowAt unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
-    'confirm answer200 ignoreZeroPlaces timeZone key onExisting hash set prune deleteData'
+    'confirm answer200 ignoreZeroPlaces timeZone key onExisting addTags removeTags anyTags search online lastHeardBefore lastHeardAfter hash set prune deleteData'
   ).split(' '),
 );
 

@@ -46,7 +46,7 @@ interface DeviceListDeps {
  * notation); `tags`: every one of them, `anyTags`: at least one; `online`: heard of within `offlineAfterSeconds`;
  * `lastHeardBefore` / `lastHeardAfter`: receipt time in milliseconds, exclusive / inclusive.
  */
-interface DeviceFilter {
+export interface DeviceFilter {
   workspaceId?: string | null | undefined;
   productId?: string | null | undefined;
   ids?: readonly string[] | null | undefined;
@@ -122,6 +122,15 @@ export class DeviceList {
     for await (const [row] of this.#each<{ count: number | string }>(access, filter, 'count(*) as count', asker))
       count += Number(row?.count ?? 0);
     return count;
+  }
+
+  /** Key and workspace of each device that matches the filter. */
+  async places(access: Access, filter: DeviceFilter, asker?: Asker): Promise<{ key: number; workspaceId: string }[]> {
+    const places: { key: number; workspaceId: string }[] = [];
+    const columns = 'd."key", d.workspace_id as "workspaceId"';
+    for await (const rows of this.#each<{ key: number; workspaceId: string }>(access, filter, columns, asker))
+      for (const row of rows) places.push(row);
+    return places;
   }
 
   /** The ids of the products of all devices that match the filter. */

@@ -28,6 +28,8 @@ export interface ChangedRow extends Pick<DeviceRow, 'name' | 'searchText' | 'pla
   key: number;
   metadata?: unknown;
   configuration?: Record<string, unknown> | null | undefined;
+  /** Left out: as it is. */
+  offlineAfterSeconds?: number | null | undefined;
 }
 
 const TAGS = new TagListType();
@@ -76,12 +78,14 @@ export async function insertDevices(
 export async function updateDevices(em: EntityManager, dialect: Dialect, rows: readonly ChangedRow[]): Promise<void> {
   const long = (column: string, at: number): string =>
     `${column} = case when value->>${at} = '' then device.${column} else ${json(dialect, at)} end`;
+  const seconds = dialect === 'sqlite' ? 'value->>8' : "nullif(value->>8, '')::int";
   const statement =
     'update device set name = value->>1, search_text = value->>2, plan = value->>3, tags = value->>4, ' +
-    `location = value->>5, ${long('metadata', 6)}, ${long('configuration', 7)} ` +
+    `location = value->>5, ${long('metadata', 6)}, ${long('configuration', 7)}, ` +
+    `offline_after_seconds = case when value->>8 = '' then device.offline_after_seconds else ${seconds} end ` +
     `from ${rowsOf(dialect)} where device."key" = ${dialect === 'sqlite' ? 'value->>0' : '(value->>0)::int'}`;
   await inSlices(rows, async (slice) => {
-    const columns = slice.map(({ key, name, searchText, plan, tags, location, metadata, configuration }) => [
+    const columns = slice.map(({ key, name, searchText, plan, tags, location, metadata, configuration, ...row }) => [
       key,
       name,
       searchText,
@@ -90,6 +94,7 @@ export async function updateDevices(em: EntityManager, dialect: Dialect, rows: r
       location,
       metadata === undefined ? '' : jsonOf(metadata),
       configuration === undefined ? '' : jsonOf(configuration),
+      row.offlineAfterSeconds === undefined ? '' : row.offlineAfterSeconds,
     ]);
     await em.execute(statement, [JSON.stringify(columns)], 'run');
   });

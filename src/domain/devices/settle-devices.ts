@@ -10,17 +10,13 @@ import type { PlanRoom } from '../plans/plan-room.ts';
 import type { Dialect } from '../ports/database.ts';
 import { longJsonPieces, type LongColumn, readLongJson } from '../sql/long-json.ts';
 import { checkConfiguration, checkMetadata, deviceSearchText } from './device-input.ts';
-import { DEVICE_COLUMNS, type DeviceRecord, toDevice } from './device-record.ts';
+import { toDevice } from './device-record.ts';
+import { type PresentDevice, readPresent } from './present-devices.ts';
 import { type ChangedRow, type DeviceRow, insertDevices, updateDevices } from './device-rows.ts';
 import { type DeviceWish, type OnExisting, type PreparedWish, withKeys } from './device-wish.ts';
 import { TagListType } from '../entities/tag-list.ts';
 import { serialMistake } from './serial-mistake.ts';
 import { serialTaken, takenSerials } from './taken-serials.ts';
-
-/** A device that is there, with the name of its product. */
-interface PresentDevice extends DeviceRecord {
-  product_name: string;
-}
 
 /** The outcome of one wish, before anything is stored. */
 export type Settled =
@@ -146,29 +142,8 @@ export function deviceAsSettled(
   return Object.assign(device, columns);
 }
 
-/** Rows per statement. */
+/** Devices whose long columns are read at once. */
 const AT_ONCE = 500;
-
-async function readPresent(
-  em: EntityManager,
-  dialect: Dialect,
-  keys: readonly number[],
-  readOnly: boolean,
-): Promise<Map<number, PresentDevice>> {
-  const found = new Map<number, PresentDevice>();
-  const turns = new TransactionSlices();
-  const inOrder = keys.toSorted((one, other) => one - other);
-  const held = dialect === 'postgres' && !readOnly ? ' for update of d' : '';
-  for (let at = 0; at < inOrder.length; at += AT_ONCE) {
-    const rows = await em.execute<PresentDevice[]>(
-      `select ${DEVICE_COLUMNS}, p.name as product_name from device d join product p on p."key" = d.product_key ` +
-        `where d."key" in (${inOrder.slice(at, at + AT_ONCE).join(', ')}) order by d."key"${held}`,
-    );
-    for (const row of rows) found.set(row.key, row);
-    await turns.next();
-  }
-  return found;
-}
 
 async function readLong(
   { em, dialect, product }: Settling,

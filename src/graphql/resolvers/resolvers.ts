@@ -7,6 +7,7 @@ import type { Database } from '../../domain/ports/database.ts';
 import type { DecoderExamples } from '../../domain/decoders/decoder-examples.ts';
 import type { DecoderService } from '../../domain/decoders/decoder-service.ts';
 import type { AccessLinks } from '../../domain/accounts/access-links.ts';
+import type { BulkChanges } from '../../domain/devices/bulk-changes.ts';
 import type { DeviceImporter } from '../../domain/transfer/device-importer.ts';
 import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
@@ -34,6 +35,7 @@ import { ConfigurationDocumentResolver } from './configuration-document-resolver
 import { ConfigurationResolver } from './configuration-resolver.ts';
 import { DecoderResolver } from './decoder-resolver.ts';
 import { AccessLinkResolver } from './access-link-resolver.ts';
+import { BulkResolver } from './bulk-resolver.ts';
 import { DeviceImportResolver } from './device-import-resolver.ts';
 import { DeviceResolver } from './device-resolver.ts';
 import { FieldResolver } from './field-resolver.ts';
@@ -86,6 +88,7 @@ export interface ResolverDeps {
   plans: Plans;
   devices: DeviceService;
   deviceImporter: DeviceImporter;
+  bulkChanges: BulkChanges;
   accessLinks: AccessLinks;
   deviceList: DeviceList;
   writeRates: WriteRateService;
@@ -138,6 +141,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [FieldResolver, (d) => new FieldResolver(d.fields)],
   [FieldObjectResolver, (d) => new FieldObjectResolver(new FieldMisfits({ ...d, devices: d.deviceList }))],
   [AccessLinkResolver, (d) => new AccessLinkResolver(d.accessLinks, d.baseUrl)],
+  [BulkResolver, (d) => new BulkResolver(d.bulkChanges)],
   [DeviceImportResolver, (d) => new DeviceImportResolver(d.deviceImporter)],
   [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates, d.shares)],
   [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.plans, d.now)],

@@ -78,6 +78,46 @@ export class DeviceInput {
   location?: string | null;
 }
 
+@InputType({ description: 'Changes of many devices: what is left out stays.' })
+export class UpdateDevicesInput {
+  @Field(() => [String], {
+    nullable: true,
+    description: 'All their tags from now on: at most 50 of 1 to 100 characters; null: none.',
+  })
+  tags?: string[] | null;
+
+  @Field(() => [String], { nullable: true, description: 'Tags that each has from now on, beside its own.' })
+  addTags?: string[] | null;
+
+  @Field(() => [String], { nullable: true, description: 'Tags that none has from now on.' })
+  removeTags?: string[] | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Where they are, in free text of up to 500 characters; null clears.',
+  })
+  location?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'The slug of another plan (see plans); PLAN_LIMIT when they are too many for it.',
+  })
+  plan?: string | null;
+
+  @Field(() => Int, { nullable: true, description: "Seconds; null: the product's." })
+  offlineAfterSeconds?: number | null;
+}
+
+/** Parent: plain, as BulkChanges gives it. */
+@ObjectType('DevicesUpdate', { simpleResolvers: true, description: 'The outcome of a change of many devices.' })
+export class DevicesUpdate {
+  @Field(() => Int, { description: 'How many devices the filter fits.' })
+  matched!: number;
+
+  @Field(() => Int, { description: 'How many of them were changed, or would be; the others are so already.' })
+  changed!: number;
+}
+
 @InputType({ description: 'Changes of a device: what is left out stays.' })
 export class UpdateDeviceInput {
   @Field(() => String, { nullable: true, description: 'The name that people read, 1 to 200 characters.' })

@@ -294,6 +294,27 @@ const DEVICES: Record<string, MutationWay> = {
       { deviceId, ...ALWAYS },
     ],
   },
+  updateDevices: {
+    args: (w) => [
+      {
+        productId: w.productId,
+        workspaceId: w.workspaceId,
+        input: { tags: ['a', 'b'], addTags: [unique(w)], removeTags: ['b'], location: text(w, 500), plan: 'unlimited' },
+        confirm: true,
+      },
+      {
+        ids: w.deviceIds.slice(0, 1000),
+        search: 'd',
+        tags: ['a'],
+        anyTags: ['a', 'b'],
+        online: false,
+        lastHeardBefore: LATER,
+        lastHeardAfter: '2001-01-01T00:00:00Z',
+        input: { offlineAfterSeconds: 60 },
+        dryRun: true,
+      },
+    ],
+  },
   importDevices: {
     args: (w) => [
       { productId: w.spareProductId, plan: 'unlimited', text: devicesFile(w) },
