@@ -32,8 +32,8 @@ export class YamlThread implements Yaml {
     return JSON.parse(answer.text) as unknown;
   }
 
-  async write(value: unknown): Promise<string> {
-    const answer = await this.#ask({ write: JSON.stringify(value) });
+  async write(json: string): Promise<string> {
+    const answer = await this.#ask({ write: json });
     if ('mistake' in answer) throw new Error(answer.mistake);
     return answer.text;
   }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import { badInput, notFound } from '../../errors.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { Access } from '../access/access.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
 import type { Database } from '../ports/database.ts';
@@ -41,10 +42,11 @@ export class ConfigurationExport {
     const form = (format ?? 'YAML').toUpperCase();
     if (form !== 'YAML' && form !== 'JSON') throw badInput('format: expected YAML or JSON.');
     const document = { format: FORMAT, ...(await this.#read(access, id, productKeys ?? null, devices === true)) };
-    const json = JSON.stringify(document, null, 2);
+    await yieldToEventLoop();
+    const json = JSON.stringify(document, null, form === 'JSON' ? 2 : undefined);
     if (json.length > MAX_DOCUMENT)
       throw badInput(`productKeys: the document has more than ${MAX_DOCUMENT} characters; name some products.`);
-    return form === 'JSON' ? `${json}\n` : this.#deps.yaml.write(document);
+    return form === 'JSON' ? `${json}\n` : this.#deps.yaml.write(json);
   }
 
   #read(

@@ -5,6 +5,6 @@ export interface Yaml {
    * tags and several documents are mistakes, as is what takes too much memory or time.
    */
   read(text: string): Promise<unknown>;
-  /** The text of a JSON value: blocks, long texts as they are, line by line. */
-  write(value: unknown): Promise<string>;
+  /** YAML of a JSON text: blocks, long texts as they are, line by line. */
+  write(json: string): Promise<string>;
 }
