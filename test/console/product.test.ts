@@ -162,6 +162,25 @@ describeInBrowser('the product’s page', () => {
     ]);
   });
 
+  test('the key of a product and the identifier of a field are changed where the rest is', async () => {
+    const product = await createProduct(server, { serialNumbers: ['k-1'], input: { name: 'Keyed' } });
+    const page = await openConsole(server, `/products/${product.id}`);
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await dialog.getByLabel('Key').fill('No Key');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('such as "no-key"').waitFor();
+    await dialog.getByLabel('Key').fill('keyed');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.locator('dd', { hasText: 'keyed' }).waitFor();
+    await page.getByRole('button', { name: 'Change temperature' }).click();
+    await dialog.getByLabel('Identifier').fill('air');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: 'air', exact: true }).waitFor();
+    expect((await server.record('k-1', { field: 'temperature', value: 1 })).status).toBe(200);
+  });
+
   test('widgets are dragged to their places, checked by the server, and show a device’s values', async () => {
     const product = await createProduct(server, { serialNumbers: ['p-1'] });
     await server.record(product.deviceIds[0]!, [{ field: 'temperature', value: 21.5 }]);

@@ -13,9 +13,9 @@ interface EditProductProps {
   onSaved: () => void;
 }
 
-/** Name, limit of silence, zone and write limit of a product. */
+/** Name, key, limit of silence, zone and write limit of a product. */
 export function EditProduct({ product, onClose, onSaved }: EditProductProps) {
-  const { id, name, offlineAfterSeconds, ignoreZeroPlaces, timeZone, writeRate } = product;
+  const { id, authorKey, name, offlineAfterSeconds, ignoreZeroPlaces, timeZone, writeRate } = product;
   const hasOwn = writeRate.source === 'PRODUCT';
   const before = !hasOwn ? 'wider' : writeRate.perSecond === null ? 'none' : 'own';
   const [limit, setLimit] = useState(before);
@@ -24,6 +24,7 @@ export function EditProduct({ product, onClose, onSaved }: EditProductProps) {
     const silence = text('silence').trim();
     const zone = text('zone').trim();
     const input = {
+      key: text('key').trim() || null,
       name: text('name').trim(),
       offlineAfterSeconds: silence === '' ? null : Number(silence),
       ignoreZeroPlaces: text('zeroPlaces') !== '',
@@ -40,6 +41,18 @@ export function EditProduct({ product, onClose, onSaved }: EditProductProps) {
         <label>
           Name
           <input name="name" required maxLength={200} defaultValue={name} autofocus />
+        </label>
+        <label>
+          Key
+          <input
+            name="key"
+            class="mono"
+            maxLength={64}
+            spellcheck={false}
+            defaultValue={authorKey ?? ''}
+            placeholder="none"
+          />
+          <small>By which scripts and configuration files know it: a-z 0-9 -.</small>
         </label>
         <label>
           Silent after (seconds)

@@ -10,7 +10,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { givenIn, onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
-import { type ProductField, TryTypeOfField, UpdateField } from './product.graphql.ts';
+import { type ProductField, RenameField, TryTypeOfField, UpdateField } from './product.graphql.ts';
 
 /** Roles of a field in lists of mixed products, and none. */
 export const ROLES: readonly { role: FieldRole | null; text: string }[] = [
@@ -38,7 +38,7 @@ interface FieldSheetProps {
   onSaved: () => void;
 }
 
-/** Adds a field or changes one; its identifier never changes. */
+/** Adds a field or changes one, also its identifier. */
 export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetProps) {
   const [typed, setTyped] = useState({
     identifier: field?.identifier ?? '',
@@ -57,6 +57,7 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
     const given = givenIn(form);
     const { type } = typed;
     const overflow = given('overflowAt');
+    const identifier = textsOf(form)('identifier');
     const input = {
       name: given('name'),
       unit: given('unit'),
@@ -66,7 +67,7 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
       overflowAt: meaning === 'COUNTER' && overflow !== null ? Number(overflow) : null,
     };
     if (field === null) {
-      await request(AddField, { productId, input: { ...input, identifier: textsOf(form)('identifier') } });
+      await request(AddField, { productId, input: { ...input, identifier } });
     } else {
       if (isNewType && warned?.type !== type) {
         const { updateField } = await request(TryTypeOfField, { id: field.id, input });
@@ -74,25 +75,36 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
         if (text !== null) return setWarned({ type, text });
       }
       await request(UpdateField, { id: field.id, input });
+      if (identifier !== field.identifier) await request(RenameField, { id: field.id, identifier });
     }
     onSaved();
     onClose();
   });
   const onInput = (event: TargetedEvent<HTMLFormElement>): void => {
     const [text, given] = [textsOf(event.currentTarget), givenIn(event.currentTarget)];
-    const identifier = field?.identifier ?? text('identifier');
+    const identifier = text('identifier');
     setTyped({ identifier, name: given('name'), unit: given('unit'), type: text('type') as FieldType });
   };
   return (
     <Dialog title={field === null ? 'Add a field' : `Change ${field.identifier}`} onClose={onClose}>
       <form class="stack" onSubmit={onSubmit(saving.run)} onInput={onInput}>
-        {field === null && (
-          <label>
-            Identifier
-            <input name="identifier" class="mono" required maxLength={64} spellcheck={false} autofocus />
-            <small>What senders call it: A-Z a-z 0-9 _ -. It never changes.</small>
-          </label>
-        )}
+        <label>
+          Identifier
+          <input
+            name="identifier"
+            class="mono"
+            required
+            maxLength={64}
+            spellcheck={false}
+            autofocus={field === null}
+            defaultValue={field?.identifier ?? ''}
+          />
+          <small>
+            {field === null
+              ? 'What senders call it: A-Z a-z 0-9 _ -.'
+              : 'If it changes, the values stay, and senders may go on under the earlier one.'}
+          </small>
+        </label>
         <label>
           Type
           <select name="type">

@@ -22,7 +22,15 @@ function durationText(seconds: number): string {
 }
 
 /** The way a product's devices send, their number, and their common settings. */
-export function ProductFacts({ id, deviceType, devices, offlineAfterSeconds, timeZone, writeRate }: ShownProduct) {
+export function ProductFacts({
+  id,
+  authorKey,
+  deviceType,
+  devices,
+  offlineAfterSeconds,
+  timeZone,
+  writeRate,
+}: ShownProduct) {
   const { perSecond, source } = writeRate;
   return (
     <dl class="facts">
@@ -36,6 +44,12 @@ export function ProductFacts({ id, deviceType, devices, offlineAfterSeconds, tim
         <dt>They send</dt>
         <dd>{SENDS[deviceType]}</dd>
       </div>
+      {authorKey !== null && (
+        <div>
+          <dt>Key</dt>
+          <dd class="mono">{authorKey}</dd>
+        </div>
+      )}
       <div>
         <dt>Write limit</dt>
         <dd>
