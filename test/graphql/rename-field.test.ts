@@ -151,4 +151,25 @@ describe.each(DATABASES)('another identifier for a field, on %s', (database) => 
     expect((await server.gql(read, { id: two.id }, limited.secret))['product'].fields).toEqual([{ identifier: 'old' }]);
     expect((await server.gql(read, { id: one.id }, limited.secret))['product'].fields).toEqual([]);
   });
+
+  test('a document that brings a field of the earlier identifier takes it over', async () => {
+    const { fieldId, device, id } = await make({ key: 'documented' });
+    await rename(fieldId, 'renamed');
+    const d = 'products: [{ key: documented, name: product, fields: [{ identifier: old, type: FLOAT }] }]';
+    const plan = 'mutation ($w: ID, $d: String!) { planConfiguration(workspaceId: $w, document: $d) { hash } }';
+    const apply =
+      'mutation ($w: ID, $d: String!, $h: String!) { applyConfiguration(workspaceId: $w, document: $d, hash: $h) { hash } }';
+    const { planConfiguration } = await server.gql(plan, { w: workspaceId, d }, admin);
+    await server.gql(apply, { w: workspaceId, d, h: planConfiguration.hash }, admin);
+    await server.record(device, [{ field: 'old', value: 5 }], { token });
+    expect(await valuesOf(device, 'old')).toEqual([5]);
+    expect(await valuesOf(device, 'renamed')).toEqual([]);
+    const { product } = await server.gql(
+      'query ($id: ID!) { product(id: $id) { field(identifier: "old") { id aliases } } }',
+      { id },
+      token,
+    );
+    expect(product.field.aliases).toEqual([]);
+    expect(await rename(product.field.id, 'newer')).toMatchObject({ aliases: ['old'] });
+  });
 });

@@ -52,12 +52,15 @@ export async function writeFields(writing: Writing, products: readonly WrittenPr
   for (const own of Map.groupBy(known, ({ product }) => product.key).values())
     await inPieces(
       own.map(({ name }) => name),
-      (names) =>
-        em.execute(
-          `delete from suggested_field where product_key = ? and identifier in (${placeholders(names)})`,
-          [own[0]!.product.key, ...names],
-          'run',
-        ),
+      async (names) => {
+        // A field takes its identifier over from another that had it before.
+        for (const table of ['suggested_field', 'field_alias'])
+          await em.execute(
+            `delete from ${table} where product_key = ? and identifier in (${placeholders(names)})`,
+            [own[0]!.product.key, ...names],
+            'run',
+          );
+      },
     );
   await insertRows(em, dialect, {
     table: 'field',

@@ -31,7 +31,7 @@ export async function renameField(em: EntityManager, field: Field, identifier: s
     throw badInput(
       `identifier: a field has at most ${MAX_ALIASES} earlier identifiers; remove one (removeFieldAlias).`,
     );
-  await em.nativeDelete(FieldAliasSchema, { product, identifier });
+  await em.nativeDelete(FieldAliasSchema, { product, identifier: { $in: [identifier, before] } });
   await em.nativeDelete(SuggestedFieldSchema, { product, identifier });
   em.create(FieldAliasSchema, { product, identifier: before, field });
   field.identifier = identifier;
