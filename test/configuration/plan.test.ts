@@ -228,6 +228,16 @@ describe.each(DATABASES)('plans and applies, on %s', (database) => {
     expect((await client.tryToApply(wanted, hash)).errors?.[0]?.extensions.code).toBe('PLAN_OUTDATED');
   });
 
+  test('of several applies of one plan at once, one does it', async () => {
+    const client = await workspace();
+    const { hash } = await client.plan(soil({}));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => client.tryToApply(soil({}), hash)));
+    const codes = answers.map(({ errors }) => errors?.[0]?.extensions.code ?? 'done');
+    expect(codes.toSorted()).toEqual(['PLAN_OUTDATED', 'PLAN_OUTDATED', 'PLAN_OUTDATED', 'done']);
+    expect(JSON.parse(await client.export('JSON')).products).toHaveLength(1);
+    expect(await client.plan(soil({}))).toMatchObject(NOTHING);
+  });
+
   test('changes take effect at once, and what they replace is gone', async () => {
     const client = await workspace();
     const decoder = (value: number): object => ({

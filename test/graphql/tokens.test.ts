@@ -39,6 +39,24 @@ describe.each(EITHER_DATABASE)('tokens on %s', (database) => {
     return { code: error?.extensions.code ?? '', message: error?.message ?? '' };
   }
 
+  test('a token gets another secret from an ADMIN who has all of its scopes, and the old one ends', async () => {
+    const renew = 'mutation ($id: ID!) { renewToken(id: $id) { secret token { id } } }';
+    const { id, secret } = await createToken(server, admin.token, workspaceId, ['READ', 'RECORD']);
+    expect(await code(VIEWER, {}, secret)).toBeUndefined();
+    const { renewToken } = await server.gql(renew, { id }, admin.token);
+    expect(renewToken).toEqual({ secret: expect.stringMatching(/^inl_[\w-]{43}$/), token: { id } });
+    expect(await code(VIEWER, {}, secret)).toBe('UNAUTHENTICATED');
+    expect((await server.gql(VIEWER, {}, renewToken.secret))['viewer'].token.id).toBe(id);
+    const narrow = await createToken(server, admin.token, workspaceId, ['ADMIN', 'READ']);
+    expect(await code(renew, { id }, narrow.secret)).toBe('FORBIDDEN');
+    const short = await createToken(server, admin.token, workspaceId, ['ADMIN', 'READ', 'RECORD'], {
+      expiresAt: '2090-01-01T00:00:00Z',
+    });
+    expect(await code(renew, { id }, short.secret)).toBe('FORBIDDEN');
+    const { viewer } = await server.gql(VIEWER, {}, admin.token);
+    expect(await code(renew, { id: viewer.token.id }, admin.token)).toBe('BAD_USER_INPUT');
+  });
+
   test('an individual token has its scopes and limits, and its secret is shown once', async () => {
     const input = {
       name: 'sensor',

@@ -44,8 +44,13 @@ export async function readApplied(em: EntityManager, workspaceId: string): Promi
         name,
         set: setName,
         isLeft: Boolean(isLeft),
-        named: JSON.parse(named) as string[],
-        state: JSON.parse(state) as Tree,
+        // Parsed when asked for: a document concerns few of many.
+        get named() {
+          return JSON.parse(named) as string[];
+        },
+        get state() {
+          return JSON.parse(state) as Tree;
+        },
       },
     ]),
   );
