@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/sql';
 import { badInput, conflict } from '../../errors.ts';
 import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import type { Access } from '../access/access.ts';
+import { findProduct } from '../access/find-product.ts';
 import { lockWorkspace } from '../accounts/lock-workspace.ts';
 import { TagListType } from '../entities/tag-list.ts';
 import type { HistoryAtRisk } from '../plans/history-at-risk.ts';
@@ -67,6 +68,10 @@ export class BulkChanges {
     if (Object.values(filter).every((condition) => condition == null))
       throw badInput('updateDevices: say which devices; workspaceId alone for all of a workspace.');
     access.workspaceIdsWith('CONFIGURE');
+    // Before any device is found, also where none is: the audit log tells of it there.
+    const { productId, workspaceId } = filter;
+    if (workspaceId != null && !access.limited) access.requireWorkspace(workspaceId, 'CONFIGURE');
+    if (productId != null) await findProduct(this.#deps.database.read(), access, productId, 'CONFIGURE');
     const wanted = this.#checked(change);
     const places = await this.#deps.list.places(access, filter, asker);
     if (places.length > MAX_CHANGED)
