@@ -383,6 +383,36 @@ describe.each(DATABASES)('plans and applies, on %s', (database) => {
     ]);
   });
 
+  test('earlier identifiers of fields are part of a product, and never those of another field', async () => {
+    const client = await workspace();
+    await client.apply(soil({}));
+    await server.gql('mutation ($id: ID!) { renameField(id: $id, identifier: "WETNESS") { id } }', {
+      id: await fieldId(client, 'MOISTURE'),
+    });
+    const document = JSON.parse(await client.export('JSON'));
+    expect(document.products[0].fields[1]).toMatchObject({ identifier: 'WETNESS', aliases: ['MOISTURE'] });
+    expect(await client.plan(document, { prune: true })).toMatchObject(NOTHING);
+    document.products[0].fields[1].aliases = ['DAMPNESS', 'MOISTURE'];
+    await client.apply(document);
+    expect(await client.plan(document)).toMatchObject(NOTHING);
+    const { createDevices } = await server.gql(
+      'mutation ($id: ID!) { createDevices(productId: $id, devices: [{ name: "d" }]) { id } }',
+      { id: await productId(client) },
+    );
+    expect((await server.record(createDevices[0].id, [{ field: 'DAMPNESS', value: 1 }])).body.stored).toBe(1);
+    document.products[0].fields[1].aliases = ['BATTERY'];
+    expect((await client.plan(document)).blocked).toEqual([
+      {
+        path: 'products[soil].fields[WETNESS].aliases',
+        message: expect.stringContaining('"BATTERY" is an identifier'),
+      },
+    ]);
+    const other = await workspace();
+    document.products[0].fields[1].aliases = ['MOISTURE'];
+    await other.apply({ products: document.products });
+    expect(JSON.parse(await other.export('JSON')).products).toEqual(document.products);
+  });
+
   test('tokens of one name, one of which has ended, are told apart', async () => {
     const client = await workspace();
     const make = (expiresAt: string | null): Promise<unknown> =>

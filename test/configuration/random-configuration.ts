@@ -91,7 +91,10 @@ export class RandomConfiguration {
           id: this.#one(fields).id,
           input: { unit: this.#text(), description: this.#long() },
         });
-      else if (kind === 3 && fields.length > 0)
+      else if (kind === 3 && fields.length > 0 && this.#chance(0.5)) {
+        const identifier = this.#identifier();
+        await this.#do('renameField($id: ID!, $identifier: String!) { id }', { id: this.#one(fields).id, identifier });
+      } else if (kind === 3 && fields.length > 0)
         await this.#do('removeField($id: ID!)', { id: fields.splice(this.#upTo(fields.length), 1)[0]!.id });
       else await this.#do('saveDecoder($productId: ID!, $source: String!)', { productId: id, source: this.#source() });
     }

@@ -2,7 +2,7 @@ import { type Applied, placeKey } from './applied-objects.ts';
 import { type Change, differences, drift } from './differences.ts';
 import { merged, namesIn } from './normal-form.ts';
 import { type Asked, type Section, SECTIONS } from './read-document.ts';
-import type { Block, Tree } from './shape.ts';
+import type { Block, GroupShape, Tree } from './shape.ts';
 
 /** An object that a plan concerns, as it is and as it is to be. */
 export interface Draft<State = unknown> {
@@ -37,7 +37,7 @@ export function draftOf<State extends { tree: Tree }>(
   { set, prune, applied }: Ownership,
   blocks: Block[],
 ): Draft<State> {
-  const shape = SECTIONS[section];
+  const shape: GroupShape = SECTIONS[section];
   const { name, path, tree: wanted } = asked;
   const record = applied.get(placeKey({ section, name })) ?? null;
   if (record !== null && record.set !== set && record.set !== '' && !record.isLeft)
@@ -51,7 +51,8 @@ export function draftOf<State extends { tree: Tree }>(
   const named = new Set(namesIn(shape, wanted));
   const removable = new Set(prune && own !== null ? own.named.filter((part) => !named.has(part)) : []);
   const is = state?.tree;
-  const target = merged(shape, { is: is ?? {}, wanted }, removable);
+  const made = merged(shape, { is: is ?? {}, wanted }, removable);
+  const target = shape.settle?.(made, wanted) ?? made;
   return {
     section,
     name,

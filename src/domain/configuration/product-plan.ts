@@ -46,6 +46,16 @@ export function checkProduct({ path, is, target }: ProductDraft, blocks: Block[]
       });
     roles.set(role, identifier);
   }
+  const names = new Set(fields.map(({ identifier }) => identifier));
+  for (const { identifier, aliases } of fields)
+    for (const alias of (aliases ?? []) as string[]) {
+      if (names.has(alias))
+        blocks.push({
+          path: `${path}.fields${segment(identifier as string)}.aliases`,
+          message: `"${alias}" is an identifier of the product already; renameField makes one an earlier one.`,
+        });
+      names.add(alias);
+    }
   const types = new Map<unknown, unknown>(
     itemsOf(is?.['configurationFields']).map(({ identifier, type }) => [identifier, type]),
   );

@@ -13,8 +13,10 @@ import { checkConfigurationValue } from '../products/configuration-value.ts';
 import { checkDashboard, EMPTY_DASHBOARD } from '../products/dashboard.ts';
 import { checkNewField, FIELD_TEXTS, type NewField } from '../products/new-field.ts';
 import { checkTimeZone, MAX_PRODUCT_NAME } from '../products/new-product.ts';
+import { MAX_ALIASES } from '../products/rename-field.ts';
 import { sortedJson } from '../text/sorted-json.ts';
 import { checkStorable } from '../text/text.ts';
+import { itemsOf, normalOf } from './normal-form.ts';
 import { type GroupShape, isObject, shown, type Tree } from './shape.ts';
 import { anyJson, anyText, flag, number, oneOf, optionalText, text } from './values.ts';
 
@@ -34,6 +36,7 @@ const FIELD: GroupShape = {
     role: { kind: 'value', read: oneOf(FIELD_ROLES), otherwise: null },
     meaning: { kind: 'value', read: oneOf(FIELD_MEANINGS), otherwise: 'GAUGE' },
     overflowAt: { kind: 'value', read: number, otherwise: null },
+    aliases: { kind: 'value', read: readAliases, otherwise: [] },
   },
   check: (tree, path) => void checkNewField(tree as unknown as NewField, path),
 };
@@ -67,6 +70,7 @@ const EXAMPLE: GroupShape = {
 /** A product of a document: all that its author decides, and nothing that the server made. */
 export const PRODUCT: GroupShape = {
   kind: 'group',
+  settle: withoutTakenAliases,
   properties: {
     key: { kind: 'value', read: (given, path) => checkAuthorKey(anyText(given, path), path), otherwise: null },
     name: { kind: 'value', read: text({ max: MAX_PRODUCT_NAME }), otherwise: null, isRequired: true },
@@ -102,6 +106,27 @@ function identifier(given: unknown, path: string): string {
   const name = anyText(given, path);
   if (!FIELD_IDENTIFIER.test(name)) throw badInput(`${path}: expected 1 to 64 characters of A-Z a-z 0-9 _ -.`);
   return name;
+}
+
+/** A field that the document names takes its identifier over from one that had it before, as `FieldService.add`. */
+function withoutTakenAliases(target: Tree, wanted: Tree): Tree {
+  const fields = itemsOf(target['fields']);
+  if (fields.every(({ aliases }) => aliases === undefined)) return target;
+  const names = new Set(fields.map((field) => field['identifier']));
+  const named = new Set(itemsOf(wanted['fields']).map((field) => field['identifier']));
+  const settled = fields.map((field) => {
+    const aliases = itemsOf(field['aliases']) as unknown as string[];
+    if (named.has(field['identifier']) || !aliases.some((alias) => names.has(alias))) return field;
+    return { ...field, aliases: aliases.filter((alias) => !names.has(alias)) };
+  });
+  return normalOf(PRODUCT, { ...target, fields: settled });
+}
+
+/** Earlier identifiers of a field, under which senders may go on. */
+function readAliases(given: unknown, path: string): string[] {
+  if (!Array.isArray(given) || given.length > MAX_ALIASES)
+    throw badInput(`${path}: expected a list of at most ${MAX_ALIASES} identifiers, got ${shown(given)}.`);
+  return [...new Set(given.map((one, index) => identifier(one, `${path}[${index}]`)))].toSorted();
 }
 
 /** The source of a decoder, which is checked by running it. */

@@ -105,6 +105,8 @@ interface ProductRow {
 interface Rows {
   products: Map<number, ProductRow>;
   fields: Map<number, FieldRow[]>;
+  /** By the keys of fields. */
+  aliases: Map<number, { identifier: string }[]>;
   configurationFields: Map<number, ConfigurationRow[]>;
   examples: Map<number, ExampleRow[]>;
 }
@@ -133,6 +135,11 @@ async function readRows(em: EntityManager, dialect: Dialect, keys: readonly numb
     'configuration_field where product_key',
     '"key"',
   );
+  const aliases = await select<{ fieldKey: number; identifier: string }>(
+    'field_key as "fieldKey", identifier',
+    'field_alias where product_key',
+    'identifier',
+  );
   const examples = await select<ExampleRow>(
     `product_key as "productKey", id, name, ${text('request')} as request, ${text('expected')} as expected`,
     'decoder_example where product_key',
@@ -141,6 +148,7 @@ async function readRows(em: EntityManager, dialect: Dialect, keys: readonly numb
   return {
     products: new Map(products.map((row) => [row.productKey, row])),
     fields: Map.groupBy(fields, ({ productKey }) => productKey),
+    aliases: Map.groupBy(aliases, ({ fieldKey }) => fieldKey),
     configurationFields: Map.groupBy(configurationFields, ({ productKey }) => productKey),
     examples: Map.groupBy(examples, ({ productKey }) => productKey),
   };
@@ -167,7 +175,10 @@ function stateOf(name: ProductName, rows: Rows): ProductState {
     ignoreZeroPlaces: Boolean(ignoreZeroPlaces),
     answer200: answer200 === 1,
     webhookAnswer: webhookAnswer === null ? null : (JSON.parse(webhookAnswer) as unknown),
-    fields,
+    fields: fields.map((field) => ({
+      ...field,
+      aliases: (rows.aliases.get(field.key) ?? []).map(({ identifier }) => identifier).toSorted(),
+    })),
     configurationFields: configurationFields.map((field) => ({
       ...field,
       default: field.default === null ? null : (JSON.parse(jsonText(field.default)) as unknown),

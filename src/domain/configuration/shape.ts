@@ -26,11 +26,15 @@ interface ListShape {
   item: GroupShape;
 }
 
-/** Properties in their fixed order. `check`: of several properties together, once each is right by itself. */
+/**
+ * Properties in their fixed order. `check`: of several properties together, once each is right by itself. `settle`: makes
+ * room for what the document wants in what it leaves as it is.
+ */
 export interface GroupShape {
   kind: 'group';
   properties: Readonly<Record<string, Shape>>;
   check?: (tree: Tree, path: string) => void;
+  settle?: (target: Tree, wanted: Tree) => Tree;
 }
 
 /** The form of a part of a document, by which it is read, written, compared and merged. */

@@ -67,7 +67,36 @@ export async function writeFields(writing: Writing, products: readonly WrittenPr
     columns: { product_key: 'integer', identifier: 'text', ...FIELD },
     rows: added.map(({ product, name, target }) => [product.key, name, ...fieldValues(target!, null)]),
   });
+  await writeAliases(writing, [...added, ...changed]);
   return forgotten;
+}
+
+/** Writes the earlier identifiers of fields whose own are written. */
+async function writeAliases({ em, dialect }: Writing, changes: readonly FieldChange[]): Promise<void> {
+  const changing = changes.filter(({ is, target }) => !isSame(is['aliases'] ?? [], target!['aliases'] ?? []));
+  const rows: unknown[][] = [];
+  for (const [{ key, draft }, own] of Map.groupBy(changing, ({ product }) => product)) {
+    await inPieces(
+      own.map(({ name }) => name),
+      async (names) => {
+        const fields = await em.execute<{ key: number; identifier: string }[]>(
+          `select "key", identifier from field where product_key = ? and identifier in (${placeholders(names)})`,
+          [key, ...names],
+        );
+        const keys = fields.map((field) => field.key);
+        if (draft.state !== null)
+          await em.execute(`delete from field_alias where field_key in (${placeholders(keys)})`, keys, 'run');
+        const byName = new Map(fields.map((field) => [field.identifier, field.key]));
+        for (const { name, target } of own.filter((change) => names.includes(change.name)))
+          for (const alias of (target!['aliases'] ?? []) as string[]) rows.push([key, alias, byName.get(name)]);
+      },
+    );
+  }
+  await insertRows(em, dialect, {
+    table: 'field_alias',
+    columns: { product_key: 'integer', identifier: 'text', field_key: 'integer' },
+    rows,
+  });
 }
 
 /** Writes the configuration fields of products likewise. */

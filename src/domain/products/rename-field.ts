@@ -6,7 +6,7 @@ import { SuggestedFieldSchema } from '../entities/suggested-field.ts';
 import { fieldId } from './field-id.ts';
 
 /** Maximum earlier identifiers per field. */
-const MAX_ALIASES = 20;
+export const MAX_ALIASES = 20;
 
 interface Dashboard {
   widgets: { fields: string[] }[];
