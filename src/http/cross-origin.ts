@@ -49,7 +49,8 @@ function isAllowed(origin: string, allowed: AllowedOrigins): boolean {
 }
 
 function refusalOf(origin: string): string {
-  return `ALLOWED_ORIGINS does not name ${origin.slice(0, 80)}, so its pages may not ask.`;
+  const shown = origin.slice(0, 60).replaceAll(/[^\x20-\x7e]/g, '?');
+  return `ALLOWED_ORIGINS does not name ${shown}, so its pages may not ask.`;
 }
 
 function answerPreflight(response: ServerResponse): void {

@@ -210,3 +210,13 @@ describe('changes that may have been missed', () => {
     expect(await (await connect(secret)).closed).toBe(4403);
   });
 });
+
+// The last one: it stops the server.
+test('who connects while the server begins to stop is told to come again, and not that it may not', async () => {
+  const { secret } = await domain.tokens.create(domain.access, { name: 't', kind: 'PERSONAL' });
+  // They are closed some at a time, in the order in which they came.
+  const others = await Promise.all(Array.from({ length: 100 }, () => connect(secret)));
+  await Promise.all(others.map(({ acknowledged }) => acknowledged));
+  between = async () => void sockets.stop();
+  expect(await (await connect(secret)).closed).toBe(1012);
+});

@@ -159,8 +159,12 @@ export class GraphqlSockets {
           session.push(text);
           return session.sent();
         },
-        // A reason of over 123 bytes would be an error, and graphql-ws puts the client's id into one.
-        close: (code, reason) => socket.close(code, reason?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 123)),
+        close: (code, reason) => {
+          // What ends is told why: graphql-ws would say that it is forbidden, and such a client comes no more.
+          if (session.ending) session.end(...RESTARTS);
+          // A reason of over 123 bytes would be an error, and graphql-ws puts the client's id into one.
+          else socket.close(code, reason?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 123));
+        },
         onMessage: (receive) => {
           const { operations } = this.#deps;
           const hold = (message: unknown): (() => void) => {
@@ -198,15 +202,15 @@ export class GraphqlSockets {
     const failed = (error: unknown): never => anonymous.failed(request, error);
     // A page reads the reason of a close, but no answer to an upgrade.
     const refusal = refusedPage(request);
-    if (refusal !== null) return closed(session.socket, refusal);
-    const secret = this.#secret(context.connectionParams, request);
+    const secret = refusal === null ? this.#secret(context.connectionParams, request) : null;
     for (;;) {
       const before = this.#rights.revision;
       const access = secret === null ? null : await authenticator.authenticate(secret).catch(failed);
       if (before !== this.#rights.revision) continue;
       if (access === null) {
         const reason = secret === null ? 'send connectionParams.token' : 'the token is unknown, expired or revoked';
-        return closed(session.socket, reason);
+        session.end(FORBIDDEN, refusal ?? reason);
+        return false;
       }
       anonymous.wasKnown(request);
       session.grant(access);
@@ -337,11 +341,6 @@ function failing(error: unknown): AsyncIterable<never> {
     throw error;
   };
   return { [Symbol.asyncIterator]: () => ({ next }) };
-}
-
-function closed(socket: WebSocket, reason: string): false {
-  socket.close(FORBIDDEN, reason.replaceAll(/[^\x20-\x7e]/g, '?'));
-  return false;
 }
 
 function refuseUpgrade(socket: Duplex, status: string): void {
