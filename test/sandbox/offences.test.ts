@@ -210,6 +210,8 @@ describe('waiting is bounded', () => {
 describe('stopping', () => {
   test('what was accepted finishes, what comes later is refused', async () => {
     pool = startPool();
+    // A stop waits for no start.
+    await valueOf(pool, 'return []');
     const accepted = Array.from({ length: 50 }, () => valueOf(pool, 'return [1]'));
     const stopped = pool.stop();
     await expect(pool.run(jobOf(GOOD))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
