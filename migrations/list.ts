@@ -18,6 +18,7 @@ import { FieldsOfTokens } from './0017-fields-of-tokens.ts';
 import { AppliedConfiguration } from './0018-applied-configuration.ts';
 import { EarlierNamesOfFields } from './0019-earlier-names-of-fields.ts';
 import { AccessLinksOfPeople } from './0020-access-links.ts';
+import { MovedDevices } from './0021-moved-devices.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -41,4 +42,5 @@ export const MIGRATIONS = [
   { name: '0018-applied-configuration', class: AppliedConfiguration },
   { name: '0019-earlier-names-of-fields', class: EarlierNamesOfFields },
   { name: '0020-access-links', class: AccessLinksOfPeople },
+  { name: '0021-moved-devices', class: MovedDevices },
 ];

@@ -126,7 +126,6 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
     config,
     domain,
     database,
-    store,
     cluster,
     baseUrl,
     now,

@@ -36,6 +36,9 @@ import { DataAtRisk } from './domain/configuration/data-at-risk.ts';
 import { DecoderChecks } from './domain/configuration/decoder-checks.ts';
 import { ConfigurationService } from './domain/products/configuration-service.ts';
 import { ProductService } from './domain/products/product-service.ts';
+import { DeviceMoves } from './domain/moves/device-moves.ts';
+import { MovedStore } from './domain/moves/moved-store.ts';
+import { StoredKeys } from './domain/moves/stored-keys.ts';
 import { Exporter } from './domain/transfer/exporter.ts';
 import { AccessLinks } from './domain/accounts/access-links.ts';
 import { BulkChanges } from './domain/devices/bulk-changes.ts';
@@ -96,7 +99,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const {
     config,
     database: bare,
-    store,
+    store: bareStore,
     cluster,
     limiter,
     frames = new LocalFrames(),
@@ -118,6 +121,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     await requireDecoderFunction(engine, workspaceId, tokenId, source, remedy);
   };
 
+  const keys = new StoredKeys(bare, cluster);
+  const store = new MovedStore(bareStore, keys);
   const authenticator = new Authenticator(bare, cluster, now);
   closers.add('times of last use', () => authenticator.stop());
   const plans = new Plans(config.planRetentionDays);
@@ -167,7 +172,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     onError: (error) => log.warn({ err: error }, 'forgetting the values of a removed field'),
   });
   const fields = new FieldService({ database, cluster, store, removals, suggestions, now });
-  const devices = new DeviceService({ database, cluster, store, plans, now });
+  const moves = new DeviceMoves({ database: bare, cluster, store });
+  const devices = new DeviceService({ database, cluster, store, moves, plans, now });
   const configurations = new ConfigurationService({ database, cluster });
   const shares = new FairScheduler();
   const deviceList = new DeviceList({ database, store, ingestCache, shares, now });
@@ -234,8 +240,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   });
   const callFeed = new CallFeed(cluster, store);
   const calls = new CallLog({ ingestCache, store, feed: callFeed, shares });
-  const replaying = { authenticator, ingestCache, store, recorder, runner, feed: callFeed, receiptTimes, shares, now };
-  const replay = new Replay(replaying);
+  const replaying = { authenticator, ingestCache, store, keys, recorder, runner, receiptTimes, shares, now };
+  const replay = new Replay({ ...replaying, feed: callFeed });
   const named = new NamedDevices({ database, ingestCache, devices, replay, store, now });
   closers.add('named devices', () => named.settled());
   const receiving = {
@@ -290,6 +296,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   });
 
   return {
+    store,
     shares,
     senders,
     auditLog,

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Database } from './domain/ports/database.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
-import type { MeasurementStore } from './domain/ports/store.ts';
 import type { Domain } from './build-domain.ts';
 import { DeviceCache } from './domain/devices/device-cache.ts';
 import { InvalidInputThrottle } from './scheduling/invalid-input-throttle.ts';
@@ -38,7 +37,6 @@ interface TransportsDeps {
   config: Config;
   domain: Domain;
   database: Database;
-  store: MeasurementStore;
   cluster: Cluster;
   baseUrl: () => string;
   now: () => number;
@@ -64,7 +62,7 @@ export interface Transports extends PathDoorkeepers {
 
 /** Builds the two transports, REST and GraphQL, over one domain. */
 export async function createTransports(deps: TransportsDeps): Promise<Transports> {
-  const { config, domain, database, store, cluster, baseUrl, now, watchExecution, log } = deps;
+  const { config, domain, database, cluster, baseUrl, now, watchExecution, log } = deps;
   const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;
   const { perMinute, trustedProxies } = config.anonymous;
   const anonymous = new AnonymousRequests({ perMinute, trustedProxies, now });
@@ -87,8 +85,8 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     status: new LiveStatus(domain.statusWatch, ingestCache, devices, domain.shares),
   };
   const graphql = await createGraphqlTransport({
-    resolvers: { ...domain, database, store, baseUrl, now },
-    sources: { database, store, history: domain.history },
+    resolvers: { ...domain, database, baseUrl, now },
+    sources: { database, store: domain.store, history: domain.history },
     live,
     authenticator,
     anonymous,

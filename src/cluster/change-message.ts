@@ -27,6 +27,7 @@ function isChange(value: unknown): value is Change {
     case 'user':
     case 'workspace':
     case 'product':
+    case 'moved':
       return isText(id);
     case 'devices':
       // Earlier versions name no workspace.

@@ -31,6 +31,8 @@ const common = {
       'purge',
       'removed_field',
       'absorbed_device',
+      'moved_device',
+      'moved_field',
       'migration',
       'heartbeat',
     ],

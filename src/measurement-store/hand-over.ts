@@ -17,7 +17,7 @@ interface HandOverDeps {
  */
 export async function handOver(
   { store, edit }: HandOverDeps,
-  { deviceKey, fieldKey, intoDeviceKey }: PurgeRow,
+  { deviceKey, fieldKey, intoDeviceKey, intoFieldKey }: PurgeRow,
   isStopped: () => boolean,
 ): Promise<boolean> {
   if (fieldKey === null || intoDeviceKey === null) return true;
@@ -27,7 +27,8 @@ export async function handOver(
     const page = await store.range({ deviceKey, fieldKey, from, newestFirst: false, limit: VALUES_A_SLICE });
     const last = page.timestamps.at(-1);
     if (last === undefined) return true;
-    if ((await edit(intoDeviceKey, { kind: 'fill', fieldKey, heardAt, ...page })) !== null) return false;
+    const fill = { kind: 'fill', fieldKey: intoFieldKey ?? fieldKey, heardAt, ...page } as const;
+    if ((await edit(intoDeviceKey, fill)) !== null) return false;
     from = last + 1;
   }
 }

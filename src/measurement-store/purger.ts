@@ -9,6 +9,8 @@ export interface PurgeRow extends Purge {
    * well; without a field there are no values to hand over, nor to forget.
    */
   intoDeviceKey: number | null;
+  /** The field of that device that gets them; null or left out: the same. */
+  intoFieldKey?: number | null;
 }
 
 interface PurgerDeps {

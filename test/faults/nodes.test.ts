@@ -68,6 +68,30 @@ describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', 
     expect(device.statistics).toEqual([{ count: 160 }]);
   });
 
+  test('a device that one node moves goes on with its history on the other, whichever records', async () => {
+    const [from, to] = [await createProduct(a), await createProduct(a, { serialNumbers: [] })];
+    const device = from.deviceIds[0]!;
+    for (const { id } of [from, to])
+      await a.gql('mutation ($id: ID!) { setWriteRate(productId: $id, perSecond: null) }', { id });
+    const move = 'mutation ($id: ID!, $p: ID!) { updateDevice(id: $id, input: { productId: $p }) { id } }';
+    const range = 'from: "2020-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z"';
+    const count = async (node: TestServer): Promise<unknown> =>
+      (await node.gql(`query ($d: ID!) { device(id: $d) { statistics(${range}) { count } } }`, { d: device })).device
+        .statistics;
+    let sent = 0;
+    for (let round = 0; round < 10; round += 1) {
+      const [one, other] = round % 2 === 0 ? [a, b] : [b, a];
+      const send = async (node: TestServer): Promise<void> => {
+        const entry = { field: 'temperature', value: 1, timestamp: 1_790_000_000 + (sent += 1) };
+        while ((await node.record(device, entry)).status !== 200);
+      };
+      const moving = one.gql(move, { id: device, p: round % 2 === 0 ? to.id : from.id });
+      await Promise.all([moving, ...[a, b, a, b].map(send)]);
+      expect(await count(other)).toEqual([{ count: sent }]);
+      expect(await count(one)).toEqual([{ count: sent }]);
+    }
+  });
+
   test('a value recorded on one node is pushed by the other, and a cursor of one goes on at the other', async () => {
     const { deviceIds } = await createProduct(a);
     const LIVE = `subscription ($d: [ID!], $after: String) {

@@ -74,6 +74,14 @@ export const REACHES: Record<string, Reach[]> = {
   'Query.planChange': [
     reach('device', 'READ', 'query ($id: ID!) { planChange(deviceId: $id, plan: "free") { plan measurements } }'),
   ],
+  'Query.productChange': [
+    reach(
+      'device',
+      'CONFIGURE',
+      'query ($id: ID!, $p: ID!) { productChange(deviceId: $id, productId: $p) { measurements } }',
+      (target, self) => ({ id: target.deviceId, p: self.otherProductId }),
+    ),
+  ],
   'Query.devices': [
     reach('workspace', 'READ', `query ($id: ID) { devices(workspaceId: $id) { edges { node { ${DEVICE} } } } }`),
     reach('product', 'READ', `query ($id: ID) { devices(productId: $id) { edges { node { ${DEVICE} } } } }`),

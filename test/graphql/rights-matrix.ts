@@ -31,6 +31,7 @@ Query.devices(productId)                         ✓ F F F ✓   ✓ F F F ✓  
 Query.devices()                                  ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   ✓   U U   U
 Query.device(id)                                 ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 Query.planChange(deviceId)                       ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
+Query.productChange(deviceId)                    F F F F ✓   F F F F -   F F F F F   F ✓ ✓   -   U U   U
 Query.deviceBySerialNumber(workspaceId)          0 F F F 0   0 F F F 0   0 F F F 0   0 0 0   -   U U   U
 Query.deviceBySerialNumber(productId)            0 F F F 0   0 F F F 0   - F F F -   0 0 0   -   U U   U
 Query.history(deviceIds)                         ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U

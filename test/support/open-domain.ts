@@ -14,7 +14,6 @@ import type { Access } from '../../src/domain/access/access.ts';
 import type { Database } from '../../src/domain/ports/database.ts';
 import type { DecoderEngine } from '../../src/domain/decoders/decoder-engine.ts';
 import { LocalWriteLimiter } from '../../src/domain/measurements/write-limiter.ts';
-import type { MeasurementStore } from '../../src/domain/ports/store.ts';
 import { createLog } from '../../src/log.ts';
 import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
@@ -26,7 +25,6 @@ import { YamlThread } from '../../src/yaml/yaml-thread.ts';
 /** The real domain on a real database in this process, without transports and, unless an `engine` is given, decoders, and with a clock to turn. */
 export interface OpenDomain extends Domain {
   database: Database;
-  store: MeasurementStore;
   cluster: LocalCluster;
   /** In ms UTC; starts at the real time. */
   clock: { now: number };
@@ -65,7 +63,6 @@ export async function openDomain(name: DatabaseName, engine = {} as DecoderEngin
   return {
     ...domain,
     database,
-    store,
     cluster,
     clock,
     access: access!,

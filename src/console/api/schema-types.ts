@@ -42,6 +42,9 @@ export type FieldInput = { description?: string | null | undefined; identifier: 
 /** `FieldMeaning` of schema.graphql. */
 export type FieldMeaning = 'ANGLE' | 'COUNTER' | 'GAUGE' | 'STATE' | 'TOTAL';
 
+/** `FieldMoveInput` of schema.graphql. */
+export type FieldMoveInput = { from: string; to?: string | null | undefined };
+
 /** `FieldRole` of schema.graphql. */
 export type FieldRole = 'BATTERY' | 'LOCATION' | 'PRIMARY' | 'SECONDARY' | 'SIGNAL';
 
@@ -64,7 +67,7 @@ export type TokenScope = 'ADMIN' | 'CONFIGURE' | 'READ' | 'RECORD';
 export type UpdateConfigurationFieldInput = { default?: unknown; description?: string | null | undefined; name?: string | null | undefined };
 
 /** `UpdateDeviceInput` of schema.graphql. */
-export type UpdateDeviceInput = { location?: string | null | undefined; metadata?: unknown; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
+export type UpdateDeviceInput = { fields?: readonly (FieldMoveInput)[] | null | undefined; location?: string | null | undefined; metadata?: unknown; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; productId?: string | null | undefined; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
 
 /** `UpdateFieldInput` of schema.graphql. */
 export type UpdateFieldInput = { description?: string | null | undefined; meaning?: FieldMeaning | null | undefined; name?: string | null | undefined; overflowAt?: number | null | undefined; role?: FieldRole | null | undefined; type?: FieldType | null | undefined; unit?: string | null | undefined };

@@ -32,6 +32,8 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.viewer': { needs: 'token' },
   'Query.plans': { needs: 'token' },
   'Query.planChange': READ,
+  // Of both products as a whole, like the move that it is asked before.
+  'Query.productChange': { needs: ['READ', 'CONFIGURE'] },
   'Query.user': ADMIN,
   'Query.users': ADMIN,
   'Query.workspaces': READ,
@@ -88,7 +90,8 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Mutation.importDevices': CONFIGURE,
   // What it counts tells of devices.
   'Mutation.updateDevices': { needs: ['READ', 'CONFIGURE'] },
-  // A changed serial number needs the product as a whole: whether it is free reveals devices that a limit hides.
+  // A changed serial number needs the product as a whole, and a move both products: whether the number is free reveals
+  // devices that a limit hides.
   'Mutation.updateDevice': CONFIGURE,
   'Mutation.deleteDevices': CONFIGURE,
   'Mutation.setConfiguration': CONFIGURE,
@@ -215,6 +218,9 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   Plan: { 'slug name deviceAllowance retentionDays': ANY },
   WebhookAnswer: { 'status contentType body': ANY },
   PlanChange: { 'plan retentionDays measurements goesAt': ANY },
+  ProductChange: { 'fields dropped measurements configuration': ANY },
+  FieldMove: { 'from to': ANY },
+  DroppedField: { 'field measurements': ANY },
   WriteRate: { 'perSecond source': SETUP },
   CreatedToken: { 'secret token': ANY },
   Token: {

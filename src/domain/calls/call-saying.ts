@@ -1,5 +1,6 @@
 import type { CallOutcome } from '../decoders/call-runner.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import type { StoredKeys } from '../moves/stored-keys.ts';
 import type { CallRow } from '../ports/store.ts';
 import type { CallSaying } from './replayed-values.ts';
 import { type StoredKey, storedKeys, storedText } from './stored-values.ts';
@@ -24,6 +25,23 @@ export function sayingOf(
     before: before && before.filter(({ fieldKey }) => fieldsByKey.has(fieldKey)),
     refusedFields,
   };
+}
+
+/** Takes out what was said before of devices that are in another product by now: it is theirs, whatever is said now. */
+export async function withoutMoved(
+  said: CallSaying[],
+  keys: Pick<StoredKeys, 'left'>,
+  productKey: number,
+): Promise<CallSaying[]> {
+  const left = await keys.left(
+    productKey,
+    said.flatMap(({ before }) => before ?? []),
+  );
+  if (left.size === 0) return said;
+  return said.map((one) => ({
+    ...one,
+    before: one.before && one.before.filter(({ deviceKey }) => !left.has(deviceKey)),
+  }));
 }
 
 /** What the call knows when its new run is stored; `retained`: of the run before. */

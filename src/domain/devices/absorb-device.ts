@@ -5,6 +5,7 @@ import { deviceIdentity } from '../text/device-identity.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 import { FieldSchema } from '../entities/field.ts';
 import { ProductSchema } from '../entities/product.ts';
+import { readRows, storedKeyOf } from '../moves/moved-rows.ts';
 
 /**
  * Removes a device and lists, in the same transaction, its values to be handed over to `device` by the store, so that
@@ -26,14 +27,16 @@ export async function absorbDevice(
   if (deviceIdentity(absorbed.serialNumber) !== deviceIdentity(serialNumber))
     throw badInput(`absorb: that device has the serial number "${absorbed.serialNumber}", not the one to take over.`);
   const fields = await em.find(FieldSchema, { product: product.key }, { fields: ['key'] });
-  const write = (fieldKey: number | null, into: number | null): Promise<unknown> =>
-    em.execute('insert into purge (device_key, field_key, into_device_key) values (?, ?, ?)', [
+  const [from, into] = [await readRows(em, absorbed.key), await readRows(em, device.key)];
+  const write = (fieldKey: number | null, intoFieldKey: number | null): Promise<unknown> =>
+    em.execute('insert into purge (device_key, field_key, into_device_key, into_field_key) values (?, ?, ?, ?)', [
       absorbed.key,
       fieldKey,
-      into,
+      device.key,
+      intoFieldKey,
     ]);
-  for (const { key } of fields) await write(key, device.key);
-  await write(null, device.key);
+  for (const { key } of fields) await write(storedKeyOf(from, key), storedKeyOf(into, key));
+  await write(null, null);
   // Another node may still commit values that it accepted for the absorbed device.
   await em.execute('update absorbed_device set into_device_key = ? where into_device_key = ?', [
     device.key,

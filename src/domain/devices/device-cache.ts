@@ -25,7 +25,7 @@ export class DeviceCache {
     this.#database = database;
     cluster.onChanged((changes) => {
       for (const change of changes) {
-        if (change.kind === 'token' || change.kind === 'user') continue;
+        if (change.kind === 'token' || change.kind === 'user' || change.kind === 'moved') continue;
         this.#revision += 1;
         if (change.kind === 'devices') for (const id of change.ids) this.#drop(id);
         else this.#dropAll();

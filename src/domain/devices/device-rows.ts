@@ -139,6 +139,8 @@ export async function deleteDeviceRows(
       [],
       'run',
     );
+    for (const table of ['moved_field', 'moved_device'])
+      await em.execute(`delete from ${table} where device_key in (${list})`, [], 'run');
     const gone = await em.execute<{ id: string }[]>(`delete from device where key in (${held}) returning id`);
     for (const { id } of gone) ids.push(id);
     await turns.next();

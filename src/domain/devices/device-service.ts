@@ -30,6 +30,8 @@ import { deviceAsSettled, settleDevices, storeSettled } from './settle-devices.t
 import { PlanRoom } from '../plans/plan-room.ts';
 import { changeOfDevice, changeOfDevices } from './change-of-devices.ts';
 import { absorbDevice } from './absorb-device.ts';
+import type { DeviceMoves, MoveWish, PreparedMove, ProductChange } from '../moves/device-moves.ts';
+import type { FieldWish } from '../moves/field-pairs.ts';
 import { serialMistake } from './serial-mistake.ts';
 import { distinctIdentities, requireFreeSerials } from './taken-serials.ts';
 
@@ -42,6 +44,7 @@ interface DeviceServiceDeps {
   database: Database;
   cluster: Cluster;
   store: MeasurementStore;
+  moves: DeviceMoves;
   plans: Plans;
   now: () => number;
 }
@@ -55,6 +58,9 @@ interface DeviceChange {
   metadata?: unknown;
   location?: string | null;
   offlineAfterSeconds?: number | null;
+  /** The product that it moves to, and how its fields go on there. */
+  productId?: string | null;
+  fields?: FieldWish[] | null;
 }
 
 interface Creating {
@@ -147,26 +153,38 @@ export class DeviceService {
     return this.#atRisk.byPlan(device, this.#deps.plans.bySlug(plan, 'plan'), piece);
   }
 
+  /** The effect of a move to another product on the device's history and configuration. */
+  productChange(access: Access, id: string, wish: MoveWish, piece: Piece): Promise<ProductChange> {
+    return this.#deps.moves.preview(access, id, wish, piece);
+  }
+
   /**
-   * Changes a device. CONFLICT with the number of lost values for a change of plan that loses history, unless it is
-   * confirmed; `piece` schedules their counting.
+   * Changes a device. CONFLICT with the number of lost values for a change of plan or product that loses history, unless
+   * it is confirmed; `piece` schedules their counting.
    */
   async update(
     access: Access,
     id: string,
     change: DeviceChange,
-    { isConfirmed, piece }: Confirming = UNCONFIRMED,
+    confirming: Confirming = UNCONFIRMED,
   ): Promise<Device> {
+    const { isConfirmed, piece } = confirming;
     const wanted = change.plan == null ? null : this.#deps.plans.bySlug(change.plan, 'input.plan');
     if (wanted !== null && !isConfirmed) {
       const found = await findDevice(this.#deps.database.read(), access, id, 'CONFIGURE');
       requireConfirmation(await this.#atRisk.byPlan(found, wanted, piece));
     }
-    const device = await this.#deps.database.write(async (em) => {
+    for (const key of ['name', 'serialNumber', 'plan', 'productId'] as const)
+      if (change[key] === null) throw badInput(`input.${key}: cannot be cleared; leave it out to keep it.`);
+    const move = await this.#prepareMove(access, id, change, confirming);
+    const { device, before } = await this.#deps.database.write(async (em) => {
       const found = await findDevice(em, access, id, 'CONFIGURE');
-      for (const key of ['name', 'serialNumber', 'plan'] as const)
-        if (change[key] === null) throw badInput(`input.${key}: cannot be cleared; leave it out to keep it.`);
-      if (change.serialNumber != null) await this.#changeSerial(em, access, found, change.serialNumber);
+      const before = placeOfDevice(found);
+      if (move !== null) await this.#deps.moves.carryOut(em, access, found, move);
+      const serialNumber = change.serialNumber ?? found.serialNumber;
+      const path = change.serialNumber == null ? 'input.productId' : 'input.serialNumber';
+      if (move !== null || serialNumber !== found.serialNumber)
+        await this.#changeSerial(em, access, found, serialNumber, path);
       if (wanted !== null && wanted.slug !== found.plan) {
         await requireRoom(em, access, found.workspace.id, wanted, 1);
         await this.#atRisk.changesPlan(em, found.key, found.plan, wanted.slug);
@@ -179,10 +197,24 @@ export class DeviceService {
       if (change.offlineAfterSeconds !== undefined)
         found.offlineAfterSeconds = checkOfflineAfter(change.offlineAfterSeconds, 'input.offlineAfterSeconds');
       found.searchText = deviceSearchText(found.name, found.serialNumber);
-      return found;
+      return { device: found, before };
     });
-    await this.#deps.cluster.changed([changeOfDevice(device)]);
+    const changes = move === null ? [] : [changeOfDevices(before, [device.id])];
+    await this.#deps.cluster.changed([...changes, changeOfDevice(device)]);
+    if (move !== null) void this.#deps.store.settlePurges();
     return device;
+  }
+
+  async #prepareMove(
+    access: Access,
+    id: string,
+    { productId, fields }: DeviceChange,
+    confirming: Confirming,
+  ): Promise<PreparedMove | null> {
+    if (productId == null && fields != null)
+      throw badInput('input.fields: says how fields go on in another product; give its productId too.');
+    if (productId == null) return null;
+    return this.#deps.moves.prepare(access, id, { productId, fields: fields ?? [], path: 'input.' }, confirming);
   }
 
   /** Deletes devices with their measurements, all or none. */
@@ -217,7 +249,8 @@ export class DeviceService {
         await this.#atRisk.changesPlan(em, found.key, absorbed.plan, found.plan);
         await absorbDevice(em, found, absorbed, serialNumber, this.#deps.now());
       }
-      await this.#changeSerial(em, absorbed === null ? access : null, found, serialNumber);
+      if (serialNumber !== found.serialNumber)
+        await this.#changeSerial(em, absorbed === null ? access : null, found, serialNumber, 'input.serialNumber');
       found.searchText = deviceSearchText(found.name, found.serialNumber);
       return { device: found, gone: absorbed?.id ?? null };
     });
@@ -228,18 +261,23 @@ export class DeviceService {
   }
 
   /** `asker`: the access that learns whether another device has the serial number; null: it sees that device. */
-  async #changeSerial(em: EntityManager, asker: Access | null, device: Device, serialNumber: string): Promise<void> {
-    checkSerialNumber(serialNumber, 'input.serialNumber');
-    if (serialNumber === device.serialNumber) return;
+  async #changeSerial(
+    em: EntityManager,
+    asker: Access | null,
+    device: Device,
+    serialNumber: string,
+    path: string,
+  ): Promise<void> {
+    checkSerialNumber(serialNumber, path);
     asker?.requireAllDevices(placeOfProduct(device.product));
     const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true };
     const held = await em.findOne(ProductSchema, { key: device.product.key, deletedAt: null }, options);
     // The device was deleted since it was read.
     if (held === null) throw notFound('device', device.id);
-    requireNoMistake(serialNumber, device.product, 'input.serialNumber');
+    requireNoMistake(serialNumber, device.product, path);
     await requireFreeSerials(em, this.#deps.database.dialect, device.product, {
       serials: [serialNumber],
-      pathOf: () => 'input.serialNumber',
+      pathOf: () => path,
       asker,
       own: device.key,
     });

@@ -304,7 +304,7 @@ export class IngestCache {
   }
 
   #drop(change: Change): void {
-    if (change.kind === 'token' || change.kind === 'user') return;
+    if (change.kind === 'token' || change.kind === 'user' || change.kind === 'moved') return;
     if (change.kind === 'devices') return this.#dropDevices(change);
     // Let no later request join a read that began before the change.
     this.#deviceLoads.forget();

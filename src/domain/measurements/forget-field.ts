@@ -19,9 +19,10 @@ export async function forgetFieldOfSome(
   after: number,
 ): Promise<number | null> {
   const rows = await em.execute<{ device_key: number }[]>(
-    'insert into purge (device_key, field_key) select key, ? from device where product_key = ? and key > ? ' +
+    'insert into purge (device_key, field_key) select key, coalesce((select stored_key from moved_field ' +
+      'where device_key = device.key and field_key = ?), ?) from device where product_key = ? and key > ? ' +
       `order by key limit ${DEVICES_AT_ONCE} returning device_key`,
-    [fieldKey, productKey, after],
+    [fieldKey, fieldKey, productKey, after],
   );
   return rows.length < DEVICES_AT_ONCE ? null : Math.max(...rows.map((row) => row.device_key));
 }

@@ -92,7 +92,10 @@ async function forgetField(
     await store.settlePurges();
     if (isStopping()) return;
   }
-  await database.write((em) => em.execute('delete from removed_field where field_key = ?', [fieldKey], 'run'));
+  await database.write(async (em) => {
+    await em.execute('delete from removed_field where field_key = ?', [fieldKey], 'run');
+    await em.execute('delete from moved_field where field_key = ?', [fieldKey], 'run');
+  });
 }
 
 /** Absorbed devices that have values again, or for which none can come any more. */
@@ -121,16 +124,24 @@ export async function handOverLateValues({
     for (const { device_key: key, into_device_key: into, absorbed_at: at } of found) {
       const isOver = Number(at) < before;
       await write(
-        `insert into purge (device_key, field_key, into_device_key) select absorbed_device.device_key, field.key, device.key
+        `insert into purge (device_key, field_key, into_device_key, into_field_key)
+         select absorbed_device.device_key, coalesce(gone.stored_key, field.key), device.key,
+           coalesce(own.stored_key, field.key)
          from absorbed_device join device on device.key = into_device_key
-         join field on field.product_key = device.product_key where absorbed_device.device_key = ?`,
+         join field on field.product_key = device.product_key
+         left join moved_field gone on gone.device_key = absorbed_device.device_key and gone.field_key = field.key
+         left join moved_field own on own.device_key = device.key and own.field_key = field.key
+         where absorbed_device.device_key = ?`,
         [key],
       );
       await write('insert into purge (device_key, field_key, into_device_key) values (?, null, ?)', [
         key,
         isOver ? null : into,
       ]);
-      if (isOver) await write('delete from absorbed_device where device_key = ?', [key]);
+      if (!isOver) continue;
+      await write('delete from absorbed_device where device_key = ?', [key]);
+      await write('delete from moved_field where device_key = ?', [key]);
+      await write('delete from moved_device where device_key = ?', [key]);
     }
   });
   await store.settlePurges();

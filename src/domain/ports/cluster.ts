@@ -6,6 +6,8 @@ export type Change =
   | { kind: 'product'; id: string }
   /** Devices of the product were added, changed or removed; without `workspaceId` in any workspace. */
   | { kind: 'devices'; productId: string; workspaceId?: string | undefined; ids: string[] }
+  /** A device is about to move to another product: its values are found under other keys. */
+  | { kind: 'moved'; id: string }
   /** Something may have been missed: forget everything. */
   | { kind: 'everything' };
 

@@ -16,12 +16,13 @@ import type { Authenticator } from '../accounts/authenticator.ts';
 import type { Turns } from '../../scheduling/turns.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { CallFeed } from '../calls/call-feed.ts';
+import type { StoredKeys } from '../moves/stored-keys.ts';
 import { LoggedCall } from '../calls/logged-call.ts';
 import { retryWhileOverloaded } from '../../scheduling/retry-while-overloaded.ts';
 import { type ReplayQuery, replayPages } from './replay-pages.ts';
 import { reasonIn } from '../calls/run-text.ts';
 import { loggedRun } from '../calls/call-row.ts';
-import { knownAfter, knownMeanwhile, sayingOf } from '../calls/call-saying.ts';
+import { knownAfter, knownMeanwhile, sayingOf, withoutMoved } from '../calls/call-saying.ts';
 import { countsOf, nothingYet, type ReplayCounts, type ReplayProgress } from '../calls/replay-counts.ts';
 import { ReplayedValues, type ReplayStep } from '../calls/replayed-values.ts';
 
@@ -34,6 +35,7 @@ interface ReplayDeps {
   authenticator: Pick<Authenticator, 'follow'>;
   ingestCache: IngestCache;
   store: MeasurementStore;
+  keys: Pick<StoredKeys, 'left'>;
   recorder: Recorder;
   runner: CallRunner;
   feed: CallFeed;
@@ -219,7 +221,8 @@ export class Replay {
     const { ingestCache, feed } = this.#deps;
     let seen = ingestCache.revision;
     const outcomes = await Promise.all(calls.map((call) => this.#runOne(product, call)));
-    const step = await values.next(calls.map((call, at) => sayingOf(product, call, outcomes[at]!)));
+    const said = calls.map((call, at) => sayingOf(product, call, outcomes[at]!));
+    const step = await values.next(await withoutMoved(said, this.#deps.keys, product.key));
     const replayed: Replayed[] = [];
     for (const [at, call] of calls.entries()) {
       const outcome = outcomes[at] as CallOutcome;

@@ -143,7 +143,8 @@ export class DeviceResolver {
   @Mutation(() => DeviceObject, {
     description:
       'Left out: unchanged. null clears tags, metadata or location. A plan that keeps less of the history than there is ' +
-      'needs confirm: CONFLICT says how many values it would take, which go seven days after the change.',
+      'needs confirm: CONFLICT says how many values it would take, which go seven days after the change. So does a move ' +
+      'to a product that has no field for some of its values, which go at once.',
   })
   updateDevice(
     @Ctx() { access }: GraphqlContext,
@@ -151,7 +152,8 @@ export class DeviceResolver {
     @Arg('input', () => UpdateDeviceInput, { description: 'What is to change.' }) input: UpdateDeviceInput,
     @Arg('confirm', () => Boolean, {
       nullable: true,
-      description: 'true: also where the other plan takes history (see planChange); left out: false.',
+      description:
+        'true: also where the other plan or product takes history (see planChange, productChange); left out: false.',
     })
     confirm?: boolean | null,
   ): Promise<DeviceObject> {

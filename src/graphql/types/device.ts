@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
+import { Field, Float, ID, InputType, Int, ObjectType } from 'type-graphql';
 import { connectionOf } from './connection.ts';
 import { DateTime } from './date-time.ts';
 import { Json } from './json.ts';
@@ -118,6 +118,55 @@ export class DevicesUpdate {
   changed!: number;
 }
 
+@InputType({ description: 'How a field of a device goes on in another product.' })
+export class FieldMoveInput {
+  @Field(() => String, { description: 'The identifier of the field in the product that the device leaves.' })
+  from!: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'The identifier of the field that gets its values, of the same type; null: its values go.',
+  })
+  to?: string | null;
+}
+
+@ObjectType('FieldMove', { simpleResolvers: true, description: 'How a field of a device goes on in another product.' })
+class FieldMoveObject {
+  @Field(() => String, { description: 'The identifier of the field in the product that the device leaves.' })
+  from!: string;
+
+  @Field(() => String, { description: 'The identifier of the field that gets its values.' })
+  to!: string;
+}
+
+@ObjectType('DroppedField', { simpleResolvers: true, description: 'A field whose values go with a change of product.' })
+class DroppedFieldObject {
+  @Field(() => String, { description: 'The identifier of the field in the product that the device leaves.' })
+  field!: string;
+
+  @Field(() => Float, { description: 'So many values would go.' })
+  measurements!: number;
+}
+
+/** Parent: the domain's ProductChange. */
+@ObjectType('ProductChange', {
+  simpleResolvers: true,
+  description: "What another product would make of a device's history and configuration.",
+})
+export class ProductChangeObject {
+  @Field(() => [FieldMoveObject], { description: 'The fields that go on with their values.' })
+  fields!: FieldMoveObject[];
+
+  @Field(() => [DroppedFieldObject], { description: 'The fields with values that would go.' })
+  dropped!: DroppedFieldObject[];
+
+  @Field(() => Float, { description: 'So many values would go, of all of them.' })
+  measurements!: number;
+
+  @Field(() => [String], { description: 'Configuration fields whose values of the device would go.' })
+  configuration!: string[];
+}
+
 @InputType({ description: 'Changes of a device: what is left out stays.' })
 export class UpdateDeviceInput {
   @Field(() => String, { nullable: true, description: 'The name that people read, 1 to 200 characters.' })
@@ -152,4 +201,17 @@ export class UpdateDeviceInput {
 
   @Field(() => Int, { nullable: true, description: "Seconds; null: the product's." })
   offlineAfterSeconds?: number | null;
+
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Another product of the workspace that it moves to, with its history; needs both products as a whole.',
+  })
+  productId?: string | null;
+
+  @Field(() => [FieldMoveInput], {
+    nullable: true,
+    description:
+      'How its fields go on there; those left out go on as the field of the same identifier and type, else their values go.',
+  })
+  fields?: FieldMoveInput[] | null;
 }

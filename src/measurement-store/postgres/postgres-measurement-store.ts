@@ -281,9 +281,18 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
 
   async #purges(handsOver: boolean, after: number, limit: number): Promise<PurgeRow[]> {
     const which = `into_device_key IS ${handsOver ? 'NOT ' : ''}NULL`;
-    const text = `SELECT id, device_key, field_key, into_device_key FROM purge WHERE id > $1 AND ${which} ORDER BY id LIMIT $2`;
-    const rows = await this.#rows<[number, number, number | null, number | null]>({ text, values: [after, limit] });
-    return rows.map(([id, deviceKey, fieldKey, intoDeviceKey]) => ({ id, deviceKey, fieldKey, intoDeviceKey }));
+    const text = `SELECT id, device_key, field_key, into_device_key, into_field_key FROM purge WHERE id > $1 AND ${which} ORDER BY id LIMIT $2`;
+    const rows = await this.#rows<[number, number, number | null, number | null, number | null]>({
+      text,
+      values: [after, limit],
+    });
+    return rows.map(([id, deviceKey, fieldKey, intoDeviceKey, intoFieldKey]) => ({
+      id,
+      deviceKey,
+      fieldKey,
+      intoDeviceKey,
+      intoFieldKey,
+    }));
   }
 
   #read<T>(job: PostgresReaderJob): Promise<T> {

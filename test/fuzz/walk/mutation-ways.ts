@@ -343,7 +343,8 @@ const DEVICES: Record<string, MutationWay> = {
     ],
   },
   updateDevice: {
-    args: (w) => [
+    make: (maker) => maker.devices(1),
+    args: (w, made) => [
       {
         id: w.deviceIds[0],
         confirm: true,
@@ -357,6 +358,7 @@ const DEVICES: Record<string, MutationWay> = {
           metadata: list(w.size.parts * 200, () => []),
         },
       },
+      { id: made?.[0], confirm: true, input: { productId: w.productId, fields: [{ from: 'temperature', to: null }] } },
     ],
   },
 };

@@ -64,6 +64,9 @@ export const OUTPUT_WAYS: OutputWays = {
     { tags: ['none'], ...RANGE },
   ],
   'Query.planChange': (w) => [{ deviceId: w.deviceIds[0], plan: 'unlimited' }],
+  'Query.productChange': (w) => [
+    { deviceId: w.deviceIds[0], productId: w.spareProductId, fields: [{ from: 'f1', to: null }] },
+  ],
   'Query.product': (w) => [
     { id: w.productId },
     { key: 'walked', workspaceId: w.workspaceId },

@@ -54,7 +54,7 @@ export class SqliteReader {
   purges(handsOver: boolean, after: number, limit: number): PurgeRow[] {
     return this.#db
       .prepare<[number, number], PurgeRow>(
-        `SELECT id, device_key AS deviceKey, field_key AS fieldKey, into_device_key AS intoDeviceKey FROM purge
+        `SELECT id, device_key AS deviceKey, field_key AS fieldKey, into_device_key AS intoDeviceKey, into_field_key AS intoFieldKey FROM purge
          WHERE id > ? AND into_device_key IS ${handsOver ? 'NOT ' : ''}NULL ORDER BY id LIMIT ?`,
       )
       .all(after, limit);
