@@ -5,7 +5,7 @@ import { createWorkspace } from '../support/tenant.ts';
 import { ConfigurationClient, NOTHING } from './configuration-client.ts';
 import { RandomConfiguration } from './random-configuration.ts';
 
-const SEEDS = process.env['INLET_TESTS'] === 'nightly' ? 40 : 5;
+const SEEDS = process.env['INLET_TESTS'] === 'nightly' ? 40 : 2;
 
 describe.each(DATABASES)('configurations of every kind, on %s', (database) => {
   let server: TestServer;
