@@ -113,6 +113,9 @@ describe.each(DATABASES)('a device moves to another product, on %s', (database) 
       serialNumber: 'whole',
       product: { id: to.id },
     });
+    const log = 'query ($w: ID) { auditLog(workspaceId: $w, first: 1) { edges { node { operation subjects } } } }';
+    const { auditLog } = await server.gql(log, { w: workspaceId }, admin);
+    expect(auditLog.edges[0].node).toEqual({ operation: 'updateDevice', subjects: [device] });
     const read = () =>
       ask(
         device,

@@ -2,7 +2,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/sql';
 import type { Database } from '../ports/database.ts';
 import { deviceIdentity } from '../text/device-identity.ts';
 import { badInput, notFound } from '../../errors.ts';
-import type { Cluster } from '../ports/cluster.ts';
+import type { Change, Cluster } from '../ports/cluster.ts';
 import type { MeasurementStore, Piece } from '../ports/store.ts';
 import { pause } from '../../scheduling/pause.ts';
 import { HistoryAtRisk, type HistoryLoss, requireConfirmation } from '../plans/history-at-risk.ts';
@@ -177,9 +177,11 @@ export class DeviceService {
     for (const key of ['name', 'serialNumber', 'plan', 'productId'] as const)
       if (change[key] === null) throw badInput(`input.${key}: cannot be cleared; leave it out to keep it.`);
     const move = await this.#prepareMove(access, id, change, confirming);
-    const { device, before } = await this.#deps.database.write(async (em) => {
+    const changes: Change[] = [];
+    // The entry of the audit log names what is returned.
+    const device = await this.#deps.database.write(async (em) => {
       const found = await findDevice(em, access, id, 'CONFIGURE');
-      const before = placeOfDevice(found);
+      changes.splice(0, 1, changeOfDevice(found));
       if (move !== null) await this.#deps.moves.carryOut(em, access, found, move);
       const serialNumber = change.serialNumber ?? found.serialNumber;
       const path = change.serialNumber == null ? 'input.productId' : 'input.serialNumber';
@@ -197,10 +199,9 @@ export class DeviceService {
       if (change.offlineAfterSeconds !== undefined)
         found.offlineAfterSeconds = checkOfflineAfter(change.offlineAfterSeconds, 'input.offlineAfterSeconds');
       found.searchText = deviceSearchText(found.name, found.serialNumber);
-      return { device: found, before };
+      return found;
     });
-    const changes = move === null ? [] : [changeOfDevices(before, [device.id])];
-    await this.#deps.cluster.changed([...changes, changeOfDevice(device)]);
+    await this.#deps.cluster.changed(move === null ? changes : [...changes, changeOfDevice(device)]);
     if (move !== null) void this.#deps.store.settlePurges();
     return device;
   }
