@@ -65,7 +65,14 @@ export const OUTPUT_WAYS: OutputWays = {
   ],
   'Query.planChange': (w) => [{ deviceId: w.deviceIds[0], plan: 'unlimited' }],
   'Query.productChange': (w) => [
-    { deviceId: w.deviceIds[0], productId: w.spareProductId, fields: [{ from: 'f1', to: null }] },
+    {
+      deviceId: w.deviceIds[0],
+      productId: w.spareProductId,
+      fields: [
+        { from: 'f1', to: null },
+        { from: 'f0', to: 'temperature' },
+      ],
+    },
   ],
   'Query.product': (w) => [
     { id: w.productId },
