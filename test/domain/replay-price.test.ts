@@ -43,6 +43,7 @@ async function replayed(
     authenticator: { follow: (access: unknown) => async () => access },
     ingestCache: { product: async () => product },
     store: { calls: async () => Array.from({ length: CALLS }, () => call), updateCalls: async () => {} },
+    keys: { left: async () => new Set() },
     recorder: {},
     runner: { run },
     feed: { publish: () => {} },
@@ -163,6 +164,7 @@ test('calls are read as they are run, a few at a time, those that are named too'
   let looks = 0;
   const replay = new Replay({
     authenticator: { follow: (access: unknown) => async () => access },
+    keys: { left: async () => new Set() },
     ingestCache: { product: async () => ({ id: 'p', key: 1, decoder: { source: '', version: 1 }, deviceType: 'API' }) },
     store: {
       // At first it is only looked whether they are there.
@@ -239,6 +241,7 @@ test('whoever else changes things all the time does not keep what is replayed fr
       valuesAt: async (keys: { fieldKeys: number[] }[]) =>
         keys.map(({ fieldKeys }) => ({ values: fieldKeys.map(() => undefined), others: fieldKeys.map(() => 0) })),
     },
+    keys: { left: async () => new Set() },
     recorder: {
       rewriteInTurns: async (_: unknown, _begun: unknown, { requireRight }: { requireRight: () => Promise<void> }) => {
         await requireRight();
