@@ -96,7 +96,7 @@ test('of one that has ended no devices are gone through', async () => {
     const devices = new DeviceResolver({} as never, deviceList, {} as never, {} as never);
     const histories = new HistoryResolver(new DeviceChoice(ingestCache, deviceList), new History(slowStore([])));
     const asked = [
-      () => devices.devices(context),
+      () => devices.devices(context, {}),
       () => devices.deviceBySerialNumber(context, '00ff'),
       () => histories.history(context, { from: 0, to: 1 } as never, null, null, ['tag']),
     ];

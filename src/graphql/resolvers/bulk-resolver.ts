@@ -1,7 +1,7 @@
-import { Arg, Ctx, ID, Mutation, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, Mutation, Resolver } from 'type-graphql';
 import type { BulkChanges } from '../../domain/devices/bulk-changes.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import { DateTime } from '../types/date-time.ts';
+import { DeviceFilterArgs } from '../types/device-filter-args.ts';
 import { DevicesUpdate, UpdateDevicesInput } from '../types/device.ts';
 
 /** Changes of many devices at once. */
@@ -22,36 +22,7 @@ export class BulkResolver {
   updateDevices(
     @Ctx() { access, asker }: GraphqlContext,
     @Arg('input', () => UpdateDevicesInput, { description: 'What is to change.' }) input: UpdateDevicesInput,
-    @Arg('workspaceId', () => ID, { nullable: true, description: 'Only devices of this workspace.' })
-    workspaceId?: string | null,
-    @Arg('productId', () => ID, { nullable: true, description: 'Only devices of this product.' })
-    productId?: string | null,
-    @Arg('ids', () => [ID], { nullable: true, description: 'Only these devices, at most 1,000.' })
-    ids?: string[] | null,
-    @Arg('search', () => String, {
-      nullable: true,
-      description: 'Part of the name or serial number in any case, up to 200 characters.',
-    })
-    search?: string | null,
-    @Arg('tags', () => [String], { nullable: true, description: 'Only devices with all of these tags.' })
-    tags?: string[] | null,
-    @Arg('anyTags', () => [String], { nullable: true, description: 'Only devices with at least one of these tags.' })
-    anyTags?: string[] | null,
-    @Arg('online', () => Boolean, {
-      nullable: true,
-      description: 'true: only those online; false: only those that are not.',
-    })
-    online?: boolean | null,
-    @Arg('lastHeardBefore', () => DateTime, {
-      nullable: true,
-      description: 'Only devices last heard of before this time, or never.',
-    })
-    lastHeardBefore?: number | null,
-    @Arg('lastHeardAfter', () => DateTime, {
-      nullable: true,
-      description: 'Only devices last heard of at this time or later.',
-    })
-    lastHeardAfter?: number | null,
+    @Args(() => DeviceFilterArgs) filter: DeviceFilterArgs,
     @Arg('dryRun', () => Boolean, { nullable: true, description: 'true: counts, and changes nothing.' })
     dryRun?: boolean | null,
     @Arg('confirm', () => Boolean, {
@@ -60,7 +31,6 @@ export class BulkResolver {
     })
     confirm?: boolean | null,
   ): Promise<DevicesUpdate> {
-    const filter = { workspaceId, productId, ids, search, tags, anyTags, online, lastHeardBefore, lastHeardAfter };
     const options = { dryRun: dryRun === true, isConfirmed: confirm === true, asker };
     return this.#changes.run(access, filter, input, options);
   }

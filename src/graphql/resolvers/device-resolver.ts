@@ -1,4 +1,4 @@
-import { Arg, Ctx, Float, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Args, Ctx, Float, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
 import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceOrder, DevicePosition } from '../../domain/devices/device-order.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
@@ -10,7 +10,7 @@ import { priceOfEach } from '../operation/operation-cost.ts';
 import { bytesOfListed, deviceOf, devicePaging, knowDevices } from '../paging/devices.ts';
 import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
-import { DateTime } from '../types/date-time.ts';
+import { DeviceFilterArgs } from '../types/device-filter-args.ts';
 import { DeviceConnection, DeviceInput, DeviceObject, UpdateDeviceInput } from '../types/device.ts';
 import { DeviceOrderEnum, OnExistingEnum } from '../types/enums.ts';
 
@@ -40,36 +40,7 @@ export class DeviceResolver {
   })
   async devices(
     @Ctx() { access, budget, loaders, asker }: GraphqlContext,
-    @Arg('workspaceId', () => ID, { nullable: true, description: 'Only devices of this workspace.' })
-    workspaceId?: string | null,
-    @Arg('productId', () => ID, { nullable: true, description: 'Only devices of this product.' })
-    productId?: string | null,
-    @Arg('ids', () => [ID], { nullable: true, description: 'Only these devices, at most 1,000.' })
-    ids?: string[] | null,
-    @Arg('search', () => String, {
-      nullable: true,
-      description: 'Part of the name or serial number in any case, up to 200 characters.',
-    })
-    search?: string | null,
-    @Arg('tags', () => [String], { nullable: true, description: 'Only devices with all of these tags.' })
-    tags?: string[] | null,
-    @Arg('anyTags', () => [String], { nullable: true, description: 'Only devices with at least one of these tags.' })
-    anyTags?: string[] | null,
-    @Arg('online', () => Boolean, {
-      nullable: true,
-      description: 'true: only those online; false: only those that are not.',
-    })
-    online?: boolean | null,
-    @Arg('lastHeardBefore', () => DateTime, {
-      nullable: true,
-      description: 'Only devices last heard of before this time, or never.',
-    })
-    lastHeardBefore?: number | null,
-    @Arg('lastHeardAfter', () => DateTime, {
-      nullable: true,
-      description: 'Only devices last heard of at this time or later.',
-    })
-    lastHeardAfter?: number | null,
+    @Args(() => DeviceFilterArgs) filter: DeviceFilterArgs,
     @Arg('orderBy', () => DeviceOrderEnum, { nullable: true, description: 'The order; left out: CREATED.' })
     orderBy?: DeviceOrder | null,
     @Arg('descending', () => Boolean, { nullable: true, description: 'true: the order turned round; left out: false.' })
@@ -81,9 +52,9 @@ export class DeviceResolver {
     const order = { orderBy: orderBy ?? 'CREATED', descending: descending ?? false } as const;
     const paging = devicePaging(order.orderBy, order.descending);
     const place = readAfter(paging, after) as DevicePosition | null;
-    const filter = { workspaceId, productId, ids, search, tags, anyTags, online, lastHeardBefore, lastHeardAfter };
     await budget.room(0);
-    const page = await this.#list.page(access, { ...filter, ...order, limit, after: place }, asker);
+    const query = Object.assign({ limit, after: place, ...order }, filter);
+    const page = await this.#list.page(access, query, asker);
     budget.holds(bytesOfListed(page));
     knowDevices(loaders, page.items);
     return connectionWith(paging, page, deviceOf, () => this.#list.count(access, filter, asker));
