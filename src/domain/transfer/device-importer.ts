@@ -1,4 +1,4 @@
-import { AppError, asAppError, badInput } from '../../errors.ts';
+import { AppError, badInput } from '../../errors.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { FilePlaces } from '../../scheduling/file-places.ts';
 import type { BackgroundTurns } from '../../scheduling/turns.ts';
@@ -15,8 +15,10 @@ import { PlanRoom } from '../plans/plan-room.ts';
 import { DEFAULT_PLAN, type Plans } from '../plans/plans.ts';
 import type { Cluster } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
+import { flatCopy } from '../text/flat-copy.ts';
 import { type DeviceLine, deviceLines } from './device-lines.ts';
 import { lineWish, serialText } from './line-wish.ts';
+import { runImport } from './run-import.ts';
 
 /** A line that was refused. */
 interface RefusedDevice {
@@ -88,22 +90,16 @@ export class DeviceImporter {
    */
   async run(access: Access, options: DeviceImportOptions, text: AsyncIterable<string>): Promise<DeviceImportOutcome> {
     const { shares, authenticator } = this.#deps;
-    this.#places.require(access);
     const turns = shares.backgroundOf(access);
     const run = new DeviceImportRun(this.#deps, { access, options, turns, accessNow: authenticator.follow(access) });
-    this.#places.take(access);
-    try {
+    const counts = (): Record<string, unknown> => {
+      const { refused: _, ...others } = run.outcome;
+      return others;
+    };
+    await runImport({ access, places: this.#places, counts }, async () => {
       await turns.next();
       await run.take(text);
-    } catch (error) {
-      // Pass on an unknown error, such as one of a look-up's database.
-      const known = asAppError(error);
-      if (known === null) throw error;
-      const { refused: _, ...counts } = run.outcome;
-      throw new AppError(known.code, known.message, { details: { ...known.details, ...counts }, cause: known.cause });
-    } finally {
-      this.#places.release(access);
-    }
+    });
     return run.outcome;
   }
 }
@@ -179,7 +175,7 @@ class DeviceImportRun {
           'DUPLICATE_IN_REQUEST',
           `Line ${first} has this serial number already.`,
         );
-      this.#seen.set(flat(prepared.identity), line);
+      this.#seen.set(flatCopy(prepared.identity), line);
       this.#batch.push({ line, prepared });
     } catch (thrown) {
       if (!(thrown instanceof AppError)) throw thrown;
@@ -190,8 +186,8 @@ class DeviceImportRun {
   #refuse(line: number, serialNumber: string | null, code: string, message: string): void {
     this.outcome.refusedLines += 1;
     if (this.outcome.refused.length === MAX_LISTED) return;
-    const shown = serialNumber === null ? null : flat(serialNumber.slice(0, 200).toWellFormed());
-    this.outcome.refused.push({ line, serialNumber: shown, code, message: flat(message) });
+    const shown = serialNumber === null ? null : flatCopy(serialNumber.slice(0, 200).toWellFormed());
+    this.outcome.refused.push({ line, serialNumber: shown, code, message: flatCopy(message) });
   }
 
   async #giveWay(): Promise<void> {
@@ -246,9 +242,4 @@ class DeviceImportRun {
       else this.outcome[one.kind] += 1;
     }
   }
-}
-
-/** Copies a text to keep: a part of it would keep the whole piece of the file in memory. */
-function flat(text: string): string {
-  return JSON.parse(JSON.stringify(text)) as string;
 }

@@ -1,4 +1,6 @@
-import { AppError, asAppError } from '../../errors.ts';
+import { AppError } from '../../errors.ts';
+import { flatCopy } from '../text/flat-copy.ts';
+import { runImport } from './run-import.ts';
 import type { Access } from '../access/access.ts';
 import { retryWhileOverloaded } from '../../scheduling/retry-while-overloaded.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
@@ -75,31 +77,22 @@ export class Importer {
     device: DeviceInfo | null,
     text: AsyncIterable<string>,
   ): Promise<ImportOutcome> {
-    this.#places.require(access);
     const format = importFormat(kind);
     const turns = this.#deps.shares.backgroundOf(access);
     const accessNow = this.#deps.authenticator.follow(access);
     const run = new ImportRun(this.#deps, { access, turns, device, accessNow });
-    this.#places.take(access);
-    try {
+    const counts = (): Record<string, unknown> => {
+      const { rejected: _, ...others } = run.outcome;
+      return others;
+    };
+    await runImport({ access, places: this.#places, counts }, async () => {
       await turns.next();
       for await (const piece of text) await run.take(format.read(piece), piece.length);
       await run.take(format.end(), 0);
       await run.commit();
       // Ignore failures: the values are stored anyway.
       this.#deps.store.compactSoon().catch(() => {});
-    } catch (error) {
-      // Pass on an unknown error, such as one of a look-up's database.
-      const known = asAppError(error);
-      if (known === null) throw error;
-      const { rejected: _, ...counts } = run.outcome;
-      throw new AppError(known.code, known.message, {
-        details: { ...known.details, ...counts },
-        cause: known.cause,
-      });
-    } finally {
-      this.#places.release(access);
-    }
+    });
     return run.outcome;
   }
 }
@@ -298,9 +291,4 @@ function nameIn({ device }: ImportLine): unknown {
 function unknownDevice(name: string): Pick<RefusedLine, 'code' | 'message'> {
   const message = `No device that this token may configure has the name "${name.slice(0, 64)}".`;
   return { code: 'UNKNOWN_DEVICE', message };
-}
-
-/** Copies a text to keep: a part of it would keep the whole piece of the file in memory. */
-function flatCopy<T>(kept: T): T {
-  return JSON.parse(JSON.stringify(kept)) as T;
 }
