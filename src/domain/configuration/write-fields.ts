@@ -1,7 +1,7 @@
-import { forgetFieldOfSome } from '../measurements/forget-field.ts';
+import { type FieldType, keepsBooleans } from '../entities/field.ts';
+import { forgetRemovedField, type RemovedField } from '../measurements/forget-field.ts';
 import { insertRows, updateRows, type Columns } from '../sql/bulk-rows.ts';
 import { placeholders } from '../sql/long-columns.ts';
-import type { RemovedField } from '../measurements/forget-field.ts';
 import { itemsOf } from './normal-form.ts';
 import { isSame, type Tree } from './shape.ts';
 import type { Writing, WrittenProduct } from './write-products.ts';
@@ -152,23 +152,17 @@ function changesOf(products: readonly WrittenProduct[], list: 'fields' | 'config
   return { added: added!, changed: changed!, removed: removed! };
 }
 
-function fieldValues(target: Tree, before: { type: string; wasBoolean: boolean } | null): unknown[] {
+function fieldValues(target: Tree, before: { type: FieldType; wasBoolean: boolean } | null): unknown[] {
   const { type, name = null, unit = null, description = null, role = null, meaning = 'GAUGE' } = target;
-  // Numbers that are stored for a BOOLEAN stay its true and false (as `FieldService.update`).
-  const wasBoolean = before?.type === type ? before?.wasBoolean : type === 'STRING' && before?.type === 'BOOLEAN';
+  const wasBoolean = before !== null && keepsBooleans(before, type as FieldType);
   return [type, name, unit, description, role, meaning, target['overflowAt'] ?? null, wasBoolean];
 }
 
-/** Removes fields and lists their values for deletion (as `FieldService.remove`). */
+/** Removes fields and lists their values for deletion. */
 async function removeFields({ em, now }: Writing, removed: readonly RemovedField[]): Promise<ForgottenField[]> {
   const forgotten: ForgottenField[] = [];
   for (const field of removed) {
-    await em.execute(
-      'insert into removed_field (field_key, product_key, removed_at) values (?, ?, ?)',
-      [field.fieldKey, field.productKey, now],
-      'run',
-    );
-    forgotten.push({ ...field, after: await forgetFieldOfSome(em, field, 0) });
+    forgotten.push({ ...field, after: await forgetRemovedField(em, field, now) });
   }
   await inPieces(
     removed.map(({ fieldKey }) => fieldKey),

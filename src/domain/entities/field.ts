@@ -32,6 +32,11 @@ export interface ReadAs {
   wasBoolean?: boolean | undefined;
 }
 
+/** Whether the numbers stored for a field are true and false also under a type that it gets. */
+export function keepsBooleans({ type, wasBoolean }: ReadAs, next: FieldType): boolean {
+  return next === type ? wasBoolean === true : next === 'STRING' && type === 'BOOLEAN';
+}
+
 /** The kind of a field's numbers, and where a COUNTER begins again from 0; left out: GAUGE, and nowhere. */
 export interface Meant {
   meaning?: FieldMeaning | undefined;

@@ -9,6 +9,17 @@ export interface RemovedField {
   productKey: number;
 }
 
+/** Writes down that the field is removed, and begins to forget its values (see `forgetFieldOfSome`). */
+export async function forgetRemovedField(em: EntityManager, field: RemovedField, now: number): Promise<number | null> {
+  // Another node may accept a value for it already and commit that after the purge.
+  await em.execute(
+    'insert into removed_field (field_key, product_key, removed_at) values (?, ?, ?)',
+    [field.fieldKey, field.productKey, now],
+    'run',
+  );
+  return forgetFieldOfSome(em, field, 0);
+}
+
 /**
  * Writes down that the store is to forget the field's values of the product's next devices behind the key `after`: call
  * `settlePurges` after the commit. Returns the key of the last of them; null: there are no more behind them.

@@ -2,14 +2,21 @@ import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../ports/database.ts';
 import { badInput, conflict, notFound } from '../../errors.ts';
 import type { Cluster } from '../ports/cluster.ts';
-import { forgetFieldOfSome } from '../measurements/forget-field.ts';
+import { forgetRemovedField } from '../measurements/forget-field.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 import type { Suggestions } from '../measurements/suggestions.ts';
 import { findProduct, lockPart, lockProduct } from '../access/find-product.ts';
 import { checkOptionalText } from '../text/text.ts';
 import type { Access } from '../access/access.ts';
 import type { Product } from '../entities/product.ts';
-import { type Field, FIELD_IDENTIFIER, type FieldRole, FieldSchema, type FieldType } from '../entities/field.ts';
+import {
+  type Field,
+  FIELD_IDENTIFIER,
+  type FieldRole,
+  FieldSchema,
+  type FieldType,
+  keepsBooleans,
+} from '../entities/field.ts';
 import {
   checkNewField,
   FIELD_TEXTS,
@@ -86,7 +93,7 @@ export class FieldService {
       if (change.type === null) throw badInput('input.type: a field needs a type; leave it out to keep it.');
       const type = change.type ?? found.type;
       const changed: Partial<Field> = { type, ...changedMeaning(meaningOf(found), { ...change, type }, 'input') };
-      if (type !== found.type) changed.wasBoolean = type === 'STRING' && found.type === 'BOOLEAN';
+      changed.wasBoolean = keepsBooleans(found, type);
       for (const key of ['name', 'unit', 'description'] as const)
         if (change[key] !== undefined) changed[key] = checkOptionalText(change[key], `input.${key}`, FIELD_TEXTS[key]);
       if (change.role !== undefined && change.role !== found.role) {
@@ -136,14 +143,9 @@ export class FieldService {
     const { field, after } = await this.#deps.database.write(async (em) => {
       const found = await this.#part(em, access, id);
       const removed = { fieldKey: found.key, productKey: found.product.key };
-      // Another node may accept a value for it already and commit that after the purge.
-      await em.execute(
-        'insert into removed_field (field_key, product_key, removed_at) values (?, ?, ?)',
-        [removed.fieldKey, removed.productKey, this.#deps.now()],
-        'run',
-      );
+      const after = await forgetRemovedField(em, removed, this.#deps.now());
       await em.nativeDelete(FieldSchema, { key: found.key });
-      return { field: found, after: await forgetFieldOfSome(em, removed, 0) };
+      return { field: found, after };
     });
     await this.#changed(field);
     void this.#deps.store.settlePurges();
