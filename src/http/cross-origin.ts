@@ -21,9 +21,11 @@ const PREFLIGHT_KEPT = '7200';
 export function crossOrigin(allowed: AllowedOrigins, serve: RequestListener, log: Logger): RequestListener {
   return (request, response) => {
     const { method, url = '', headers } = request;
+    const { origin } = headers;
+    // Devices name no origin: their requests are only looked at where answers must vary by it.
+    if (origin === undefined && allowed.size === 0) return serve(request, response);
     if (!FOR_PAGES.test(url) || webhookIdOf(url) !== null) return serve(request, response);
     if (allowed.size > 0) response.setHeader('Vary', 'Origin');
-    const { origin } = headers;
     if (origin === undefined) return serve(request, response);
     const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
     if (!isAllowed(origin, allowed)) {
