@@ -82,7 +82,7 @@ export class WriteShares {
     if (writer.waiting.length > 0 && this.#isFull(writer, ms))
       throw new AppError(
         'OVERLOADED',
-        'This workspace is over its share of the write capacity while others write too: send the rest extraMs slowly.',
+        'This workspace is over its share of the write capacity while others write too: send the rest more slowly.',
         {
           details: { retryAfterSeconds: 2 },
         },
