@@ -19,7 +19,7 @@ import { FieldRemovals } from './domain/products/field-removals.ts';
 import { FieldService } from './domain/products/field-service.ts';
 import { NamedDevices } from './domain/receiving/named-devices.ts';
 import { NetworkReceiver } from './domain/receiving/network-receiver.ts';
-import { Feed } from './domain/live/feed.ts';
+import { RecordedFeed } from './domain/live/recorded-feed.ts';
 import { type NodePlace, type ReceiptMarks, ReceiptTimes } from './domain/measurements/receipt-times.ts';
 import { History } from './domain/history/history.ts';
 import { Recorder } from './domain/measurements/recorder.ts';
@@ -129,7 +129,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const ingestCache = new IngestCache(bare, cluster, config.writeRatePerField, (slug) => plans.keeps(slug));
   const suggestions = new Suggestions(bare);
   closers.add('suggested fields', () => suggestions.stop());
-  const feed = new Feed({ store, cluster, now, onError: (error) => log.warn({ err: error }, 'reading live values') });
+  const onLiveError = (error: unknown): void => log.warn({ err: error }, 'reading live values');
+  const feed = new RecordedFeed({ store, cluster, now, onError: onLiveError });
   closers.add('live values', () => feed.stop());
   const receiptTimes = new ReceiptTimes(nodePlace, undefined, receiptMarks);
   const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs, now };

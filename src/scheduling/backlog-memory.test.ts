@@ -95,17 +95,3 @@ test('of all tenants together those are ended that have more than their part', a
   expect(tenants.reduce((sum, streams) => sum + 3 * (streams.length - endedOf(streams)), 0)).toBeLessThan(195);
   for (const { stream } of tenants.flat()) await stream.return();
 });
-
-test('what stands behind something that has yet to come is counted, too', async () => {
-  const { open } = openStreams();
-  const behind = Array.from({ length: 40 }, () => open('tenant'));
-  for (const { stream } of behind) stream.hold();
-  for (let times = 0; times < 2; times += 1) for (const { stream } of behind) stream.offer(megabyte());
-  const { stream } = behind.find(({ isEnded }) => !isEnded())!;
-  expect(behind.filter(({ isEnded }) => isEnded()).length).toBeGreaterThan(7);
-  const [first, reading] = [megabyte(), stream.take(5)];
-  stream.before(first);
-  expect(await reading).toEqual([first]);
-  stream.letGo();
-  expect(await stream.take(5)).toHaveLength(2);
-});

@@ -4,7 +4,9 @@ import type { TenantBacklog } from './backlog-memory.ts';
 /** Bytes of an item's place in a stream, beside the item itself. */
 const BYTES_PER_ITEM = 16;
 
-interface BoundedStreamOptions<Item, Out> {
+/** How a stream holds its items. */
+export interface BoundedStreamOptions<Item, Out> {
+  /** In bytes. */
   sizeOf: (item: Item) => number;
   /** Makes what the reader gets of an item, when it is read. */
   read: (item: Item) => Out;
@@ -12,8 +14,8 @@ interface BoundedStreamOptions<Item, Out> {
   maxUnread: number;
   /** Message of that error: what the reader should do. */
   tooSlow: string;
-  /** Memory that it shares with the other streams of its tenant; sizes are bytes then. */
-  backlog?: TenantBacklog;
+  /** Memory that it shares with the other streams of its tenant. */
+  backlog: TenantBacklog;
   /** Called once, when the stream ends for whatever reason. */
   onEnd: () => void;
 }
@@ -29,8 +31,6 @@ export interface LiveQueue<Out> extends AsyncIterableIterator<Out> {
 export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
   readonly #options: BoundedStreamOptions<Item, Out>;
   #unread: Item[] = [];
-  /** Items behind others that have yet to come; null: nothing is held back. */
-  #heldBack: Item[] | null = null;
   #size = 0;
   /** Wake readers that wait for an item. */
   #waiting: (() => void)[] = [];
@@ -41,16 +41,15 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
 
   constructor(options: BoundedStreamOptions<Item, Out>) {
     this.#options = options;
-    options.backlog?.open();
+    options.backlog.open();
   }
 
   /** Removes unread items that are obsolete. */
   drop(isObsolete: (item: Item) => boolean): void {
-    this.#unread = this.#unread.filter((item) => {
-      const isKept = isObsolete(item);
-      if (isKept) this.#removed(item);
-      return !isKept;
-    });
+    const obsolete = this.#unread.filter(isObsolete);
+    if (obsolete.length === 0) return;
+    for (const item of obsolete) this.#removed(item);
+    this.#unread = this.#unread.filter((item) => !isObsolete(item));
   }
 
   /** Unread size, as `sizeOf` counts it. */
@@ -64,22 +63,18 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
   }
 
   offer(item: Item): void {
-    this.#add(item, this.#heldBack ?? this.#unread);
-  }
-
-  /** Holds back what is offered from now on until `letGo`; what `before` adds comes first. */
-  hold(): void {
-    this.#heldBack = [];
-  }
-
-  before(item: Item): void {
-    this.#add(item, this.#unread);
-  }
-
-  letGo(): void {
-    for (const item of this.#heldBack ?? []) this.#unread.push(item);
-    this.#heldBack = null;
-    if (this.#unread.length > 0) this.#wake();
+    if (this.#done) return;
+    const { sizeOf, maxUnread, backlog } = this.#options;
+    const size = sizeOf(item);
+    this.#unread.push(item);
+    this.#size += size;
+    if (this.#isMetered) backlog.add(item, size, BYTES_PER_ITEM);
+    else if (backlog.outgrows(this.#memoryBytes(), size + BYTES_PER_ITEM)) this.#startMetering();
+    if (this.#isMetered) backlog.enforce();
+    if (this.#done) return;
+    // A single item is never too much: its reader may be waiting for it.
+    if (this.#size > maxUnread && this.#unread.length > 1) this.tooSlow();
+    else this.#wake();
   }
 
   /** Ends the stream because its reader does not keep up. */
@@ -99,7 +94,7 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
     }
     const taken = this.#unread.splice(0, max);
     for (const item of taken) this.#removed(item);
-    if (this.#unread.length === 0 && this.#heldBack === null) this.#stopMetering();
+    if (this.#unread.length === 0) this.#stopMetering();
     return taken.map(this.#options.read);
   }
 
@@ -123,55 +118,37 @@ export class BoundedStream<Item, Out = Item> implements LiveQueue<Out> {
     return this;
   }
 
-  #add(item: Item, items: Item[]): void {
-    if (this.#done) return;
-    const { sizeOf, maxUnread, backlog } = this.#options;
-    const size = sizeOf(item);
-    items.push(item);
-    this.#size += size;
-    if (this.#isMetered) backlog!.add(item, size, BYTES_PER_ITEM);
-    else if (backlog?.outgrows(this.#memoryBytes(), size + BYTES_PER_ITEM)) this.#startMetering(backlog);
-    if (this.#isMetered) backlog!.enforce();
-    if (this.#done) return;
-    // A single item is never too much: its reader may be waiting for it.
-    if (this.#size > maxUnread && items.length > 1) this.tooSlow();
-    else if (items === this.#unread) this.#wake();
-  }
-
-  #startMetering(backlog: TenantBacklog): void {
+  #startMetering(): void {
+    const { backlog, sizeOf } = this.#options;
     this.#isMetered = true;
     backlog.join(this);
-    for (const item of this.#all()) backlog.add(item, this.#options.sizeOf(item), BYTES_PER_ITEM);
+    for (const item of this.#unread) backlog.add(item, sizeOf(item), BYTES_PER_ITEM);
   }
 
   #stopMetering(): void {
-    if (this.#isMetered) this.#options.backlog!.leave(this);
+    if (this.#isMetered) this.#options.backlog.leave(this);
     this.#isMetered = false;
   }
 
   #memoryBytes(): number {
-    return this.#size + BYTES_PER_ITEM * (this.#unread.length + (this.#heldBack?.length ?? 0));
-  }
-
-  #all(): Item[] {
-    return this.#heldBack === null ? this.#unread : [...this.#unread, ...this.#heldBack];
+    return this.#size + BYTES_PER_ITEM * this.#unread.length;
   }
 
   #removed(item: Item): void {
-    const size = this.#options.sizeOf(item);
+    const { backlog, sizeOf } = this.#options;
+    const size = sizeOf(item);
     this.#size -= size;
-    if (this.#isMetered) this.#options.backlog!.remove(item, size, BYTES_PER_ITEM);
-    else this.#options.backlog?.shrink(size + BYTES_PER_ITEM);
+    if (this.#isMetered) backlog.remove(item, size, BYTES_PER_ITEM);
+    else backlog.shrink(size + BYTES_PER_ITEM);
   }
 
   #end(): void {
-    for (const item of this.#all()) this.#removed(item);
+    for (const item of this.#unread) this.#removed(item);
     this.#stopMetering();
     this.#unread = [];
-    this.#heldBack = null;
     if (this.#done) return;
     this.#done = true;
-    this.#options.backlog?.close();
+    this.#options.backlog.close();
     this.#options.onEnd();
     this.#wake();
   }

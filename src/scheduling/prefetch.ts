@@ -141,11 +141,6 @@ export class Prefetch<Item> {
     return this.#items.length === 0;
   }
 
-  /** Starts with a few items that are already in memory and need no credit. */
-  begin(items: Item[]): void {
-    if (!this.#isOver) this.#items = items;
-  }
-
   /** Reads the next page once it has a credit. Rejects with what `read` rejects with. */
   async fill(read: () => Promise<Item[]>): Promise<void> {
     this.release();

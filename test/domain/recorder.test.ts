@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
 import { AppError, unauthenticated } from '../../src/errors.ts';
 import type { DeviceInfo, FieldInfo, ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
-import { Feed } from '../../src/domain/live/feed.ts';
+import { RecordedFeed } from '../../src/domain/live/recorded-feed.ts';
 import { Recorder } from '../../src/domain/measurements/recorder.ts';
 import { WriteShares } from '../../src/scheduling/write-shares.ts';
 import { ReceiptTimes } from '../../src/domain/measurements/receipt-times.ts';
@@ -60,7 +60,7 @@ function open(limiter: WriteLimiter = new LocalWriteLimiter(() => 0)) {
     suggestions,
     shares,
     limiter,
-    feed: new Feed({ store, cluster: new LocalCluster(), now: () => NOW, onError: () => {} }),
+    feed: new RecordedFeed({ store, cluster: new LocalCluster(), now: () => NOW, onError: () => {} }),
     receiptTimes: new ReceiptTimes(),
     maxFutureMs: 1_000,
   });

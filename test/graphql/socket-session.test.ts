@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { BacklogMemory } from '../../src/scheduling/backlog-memory.ts';
 import { BoundedStream } from '../../src/scheduling/bounded-stream.ts';
 import { EventLoopQueue } from '../../src/scheduling/event-loop-queue.ts';
 import { LiveStream } from '../../src/graphql/live/live-stream.ts';
@@ -76,7 +77,14 @@ test('what is pushed in one turn of the event loop goes out in one write, and is
 });
 
 const newStream = (maxUnread: number): BoundedStream<number> =>
-  new BoundedStream<number>({ sizeOf: () => 1, read: (item) => item, maxUnread, tooSlow: '', onEnd: () => {} });
+  new BoundedStream<number>({
+    sizeOf: () => 1,
+    read: (item) => item,
+    maxUnread,
+    tooSlow: '',
+    backlog: new BacklogMemory().of('tenant'),
+    onEnd: () => {},
+  });
 
 test('of a reader that reads nothing no more events are answered than its socket takes, and those of one batch', async () => {
   await connect();

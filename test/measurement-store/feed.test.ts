@@ -1,15 +1,11 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
-import { Feed } from '../../src/domain/live/feed.ts';
+import { RecordedFeed } from '../../src/domain/live/recorded-feed.ts';
 import type { RecordedEvent } from '../../src/domain/live/recorded-event.ts';
 import { LONG_AGO, type StoredValue } from '../../src/domain/ports/store.ts';
-import { Subscribers } from '../../src/domain/live/subscribers.ts';
-import type { Follower } from '../../src/domain/live/live-follower.ts';
-import { newStretch, tellStretch } from '../../src/domain/live/log-range.ts';
 import { currentCaller, runAs } from '../../src/scheduling/current-caller.ts';
 import { countTurns } from '../support/loop-turns.ts';
-import { piecesOf } from '../support/pieces.ts';
 import { EITHER_DATABASE } from '../support/server.ts';
 import { DIALECTS, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
 
@@ -54,8 +50,8 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   function newDevices(count: number): number[] {
     return Array.from({ length: count }, () => (known += 1));
   }
-  const feedOver = (store: Pick<Store, 'position' | 'recorded'>): Feed => {
-    const feed = new Feed({
+  const feedOver = (store: Pick<Store, 'position' | 'recorded'>): RecordedFeed => {
+    const feed = new RecordedFeed({
       store,
       cluster: new LocalCluster(),
       now: () => Date.now(),
@@ -66,7 +62,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   };
 
   /** A feed over a store whose reads take 5 ms each, of which it is told. */
-  const slowFeed = (onRead: (page: Awaited<ReturnType<Store['recorded']>>) => void): Feed =>
+  const slowFeed = (onRead: (page: Awaited<ReturnType<Store['recorded']>>) => void): RecordedFeed =>
     feedOver({
       position: () => store.position(),
       recorded: async (query) => {
@@ -77,7 +73,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
       },
     });
 
-  async function send(feed: Feed, deviceKey: number, rows: Row[]): Promise<void> {
+  async function send(feed: RecordedFeed, deviceKey: number, rows: Row[]): Promise<void> {
     await store.append(receipt(deviceKey, rows));
     feed.recorded();
     await nextMillisecond();
@@ -302,7 +298,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
       },
     };
     const onError = (error: unknown): void => void failures.push((error as Error).message);
-    const feed = new Feed({ store: failing, cluster: new LocalCluster(), now: () => Date.now(), onError });
+    const feed = new RecordedFeed({ store: failing, cluster: new LocalCluster(), now: () => Date.now(), onError });
     stops.push(async () => feed.stop());
     const known = await feed.subscribe({ accepts: all });
     const asking = await feed.subscribe({
@@ -338,7 +334,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
       state.failed += 1;
       state.isAway = false;
     };
-    const feed = new Feed({ store: failing, cluster: new LocalCluster(), now: () => Date.now(), onError });
+    const feed = new RecordedFeed({ store: failing, cluster: new LocalCluster(), now: () => Date.now(), onError });
     stops.push(async () => feed.stop());
     const first = await feed.subscribe({ accepts: all });
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -366,7 +362,7 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
 
   test('what is recorded between the failure and that is told at its end, though nothing else is recorded', async () => {
     let failed = 0;
-    const feed = new Feed({
+    const feed = new RecordedFeed({
       store,
       cluster: new LocalCluster(),
       now: () => Date.now(),
@@ -486,23 +482,46 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     },
   );
 
-  onEither('who comes behind the many of another token is taken in before them', async () => {
-    const feed = slowFeed(() => {});
-    const [device] = newDevices(1) as [number];
-    const subscribe = (tokenId: string): ReturnType<Feed['subscribe']> =>
-      feed.subscribe({ accepts: all, party: { tokenId, tenant: tokenId } });
-    const many = await Promise.all(Array.from({ length: 200 }, () => subscribe('many')));
-    const one = await subscribe('one');
-    await send(feed, device, [[1, 1000, 1]]);
-    let told = 0;
+  onEither('who comes behind the many of another token waits for nothing that they read', async () => {
+    let [reads, waiting] = [0, 0];
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const feed = feedOver({
+      position: () => store.position(),
+      recorded: async (query) => {
+        waiting += 1;
+        await gate;
+        reads += 1;
+        return store.recorded(query);
+      },
+    });
+    const [device, ...others] = newDevices(201) as [number, ...number[]];
+    const first = await feed.subscribe({ accepts: all });
+    // They come while a look is on its way, and read by themselves what it finds.
+    await expect
+      .poll(async () => {
+        await send(feed, device, [[1, 1000, 1]]);
+        return waiting;
+      })
+      .toBe(1);
+    const subscribe = (tokenId: string, own: number[]): ReturnType<RecordedFeed['subscribe']> =>
+      feed.subscribe({
+        deviceKeys: new Set([device, ...own]),
+        accepts: all,
+        party: { tokenId, tenant: tokenId },
+      });
+    const many = await Promise.all(others.map((other) => subscribe('many', [other])));
+    const one = await subscribe('one', []);
+    await send(feed, device, [[1, 2000, 1]]);
+    open();
     const followers = many.map(async (events) => {
       await take(events, 1);
-      told += 1;
+      await events.return?.();
     });
-    await take(one, 1);
-    expect(told).toBeLessThan(50);
+    expect((await take(one, 1))[0]).toMatchObject({ timestamps: [2000] });
+    expect(reads).toBeLessThan(50);
     await Promise.all(followers);
-    for (const events of [one, ...many]) await events.return?.();
+    expect(reads).toBeGreaterThan(200);
+    for (const events of [first, one]) await events.return?.();
   });
 
   test('what is handed out stands in the line of none of those who follow', async () => {
@@ -668,21 +687,6 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
   });
 });
 
-test('others have their turns while very many who named devices are gone at the same moment', async () => {
-  const followers = new Subscribers();
-  const deviceKeys = new Set(Array.from({ length: 1_000 }, (_, key) => key));
-  const some = Array.from({ length: 1_000 }, () => ({ deviceKeys, audience: 'one' }) as unknown as Follower);
-  const other = { deviceKeys: new Set([7]), audience: 'another' } as unknown as Follower;
-  for (const follower of [...some, other]) followers.add(follower);
-  const pieces = await piecesOf(async () => {
-    for (const follower of some) followers.delete(follower);
-    expect(followers.size).toBe(1);
-    await expect.poll(() => followers.deviceKeys).toEqual([7]);
-  });
-  expect(pieces).toBeGreaterThanOrEqual(3);
-  expect([...followers.ofDevice(7)].map((audience) => [...audience])).toEqual([[other]]);
-});
-
 test('on PostgreSQL a commit belongs behind the positions at which it was not done', async () => {
   const database = await openDatabase('postgres');
   const store = await database.openStore();
@@ -705,34 +709,6 @@ test('on PostgreSQL a commit belongs behind the positions at which it was not do
   expect(await devices(before, null)).toEqual([2, 1, 3]);
   await store.stop();
   await database.close();
-});
-
-test.each([
-  // 30 ms in slices of 5.
-  { what: 'one event is handed out to many who want the same', count: 300, takesMs: 0.1, isAwaited: false },
-  // What they do takes some 50 ms.
-  { what: 'many who waited for one event read it', count: 5_000, takesMs: 0, isAwaited: true },
-])('others have their turns while $what', async ({ count, takesMs, isAwaited }) => {
-  const turns = countTurns();
-  const seen = new Set<number>();
-  const many = Array.from({ length: count }, () => {
-    const offer = (): void => {
-      told.isAwaited = false;
-      seen.add(turns.turns);
-      for (const end = performance.now() + takesMs; performance.now() < end;);
-    };
-    const told = { accepts: all, isAwaited, offer };
-    return told;
-  });
-  const reading = { seq: '1', deviceKey: 1, timestamp: 1, storedAt: 1, fieldKeys: [1], values: [1] };
-  const page = { upTo: 'b', readings: [reading], complete: true, expired: false };
-  await tellStretch(
-    newStretch('a', null, null),
-    async () => page,
-    () => [many],
-  );
-  turns.stop();
-  expect(seen.size).toBeGreaterThan(3);
 });
 
 /**
@@ -804,7 +780,7 @@ test('on PostgreSQL who subscribes after a failover follows from then on, though
   const position = await store.position();
   // Of the timeline before.
   let known = position.replace(/\w{8}$/, 'FFFFFFFF');
-  const feed = new Feed({
+  const feed = new RecordedFeed({
     store: { position: () => Promise.resolve(known), recorded: (query) => store.recorded(query) },
     cluster: new LocalCluster(),
     now: () => Date.now(),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LocalCluster } from '../../src/cluster/local-cluster.ts';
-import { Feed } from '../../src/domain/live/feed.ts';
+import { RecordedFeed } from '../../src/domain/live/recorded-feed.ts';
 import type { RecordedEvent } from '../../src/domain/live/recorded-event.ts';
 import { everything, openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
 
@@ -10,7 +10,7 @@ const READINGS = 12_000;
 
 let database: OpenDatabase;
 let store: Store;
-let feed: Feed;
+let feed: RecordedFeed;
 beforeEach(async () => {
   database = await openDatabase('postgres');
   const before = await database.openStore();
@@ -30,7 +30,7 @@ beforeEach(async () => {
   const [first, ...others] = await Promise.all([database.openStore(), database.openStore(), database.openStore()]);
   await Promise.all(others.map((other) => other.stop()));
   store = first;
-  feed = new Feed({
+  feed = new RecordedFeed({
     store,
     cluster: new LocalCluster(),
     now: () => Date.now(),

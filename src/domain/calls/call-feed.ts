@@ -1,39 +1,40 @@
 import { AppError } from '../../errors.ts';
-import { BoundedStream, type LiveQueue } from '../../scheduling/bounded-stream.ts';
-import type { Cluster } from '../ports/cluster.ts';
-import { eachInTurns, nextTurn, Slices } from '../../scheduling/yield-to-event-loop.ts';
-import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
-import type { CallCount, CallQuery, CallRow, CallStatus, MeasurementStore } from '../ports/store.ts';
-import { NOBODY, type Caller } from '../../scheduling/caller.ts';
 import { BackgroundLane } from '../../scheduling/background-lane.ts';
+import type { LiveQueue } from '../../scheduling/bounded-stream.ts';
+import { NOBODY } from '../../scheduling/caller.ts';
+import { runAs } from '../../scheduling/current-caller.ts';
 import { PrefetchCredits } from '../../scheduling/prefetch.ts';
 import { SingleFlight } from '../../scheduling/single-flight.ts';
-import type { Turns } from '../../scheduling/turns.ts';
-import { BacklogMemory } from '../../scheduling/backlog-memory.ts';
-import { runAs } from '../../scheduling/current-caller.ts';
+import { nextTurn } from '../../scheduling/yield-to-event-loop.ts';
+import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
+import { LiveFeed } from '../live/live-feed.ts';
+import type { LiveReader, OlderPage } from '../live/live-subscription.ts';
+import type { Cluster } from '../ports/cluster.ts';
+import {
+  type CallCount,
+  type CallQuery,
+  type CallRow,
+  type CallStatus,
+  type MeasurementStore,
+  textLengthOf,
+} from '../ports/store.ts';
+import { type CallEvent, JustRead } from './just-read.ts';
 import { LoggedCall } from './logged-call.ts';
-import { JustRead } from './just-read.ts';
-import { charactersOf, Listeners, type ToldCall } from './listeners.ts';
-import { ReplayThenLive, type LogPage } from './replay-then-live.ts';
 
-/** The threads that read them read charts, too: so many pages at a time, one of a tenant; of one token so many wait. */
-const PAGES_AT_ONCE = 2;
-const MAX_WAITING = 1_000;
-/** Reading it takes a millisecond for so many characters. */
-const CHARACTERS_PER_MS = 30_000;
-/** What one subscriber may leave unread before it is closed, in bytes. */
-const UNREAD_BYTES = 16_000_000;
-/** Of a product's calls of other nodes so many are read at once, and so many wait. */
-const HEARD_AT_ONCE = 10;
-const MAX_HEARD = 5_000;
+/** An event that is not handed out yet; without a row it is another node's, and read in its turn. */
+type WaitingEvent = Omit<CallEvent, 'row'> & { id: string; row: CallRow | null };
 
-/** What the reader of a stream does with an error. */
-const FAILS_MS = 0.05;
-
-/** Who reads the log, in whose turns. */
-interface CallReader {
-  party: Caller;
-  turns: Turns;
+/** A product that somebody subscribes to. */
+interface FollowedProduct {
+  id: string;
+  key: number;
+  /** Subscriptions that have not ended. */
+  subscriptions: number;
+  waiting: WaitingEvent[];
+  characters: number;
+  isNotifying: boolean;
+  /** Number of its last event. */
+  lastAt: number;
 }
 
 /** `last`: how many of the newest calls come first; `statuses` null: all. */
@@ -42,111 +43,141 @@ export interface LiveCallChoice {
   statuses: CallStatus[] | null;
 }
 
+/** Pages of the log, whose threads also read charts: maximum at a time, one per tenant, and waiting per token. */
+const PAGES_AT_ONCE = 2;
+const MAX_PAGES_WAITING = 1_000;
+/** Calls per page, of up to hundreds of kilobytes each. */
+const PAGE_CALLS = 10;
+/** Characters read in a millisecond. */
+const CHARACTERS_PER_MS = 30_000;
+/** Maximum unread bytes of a subscription. */
+const MAX_UNREAD = 16_000_000;
+/** Maximum characters of a product's events that wait: those of a flush, and of some seconds to thousands. */
+const MAX_WAITING = 32_000_000;
+
 /**
- * The live call log (contract `webhookCalled`). Other nodes are told the id only and read the row when somebody there
- * listens: it is committed by then.
+ * The live call log (contract `webhookCalled`). Other nodes are told the id only, and read the row when somebody there
+ * subscribes: it is committed by then.
  */
 export class CallFeed {
   readonly #cluster: Cluster;
   readonly #store: MeasurementStore;
+  readonly #live = new LiveFeed<CallEvent, string, LoggedCall>(({ productId }) => productId, {
+    sizeOf: ({ row }) => bytesOf(row),
+    read: ({ row }) => new LoggedCall(row),
+    maxUnread: MAX_UNREAD,
+    tooSlow: 'This subscriber reads too slowly; subscribe again and read `calls`.',
+  });
   readonly #counts = new SingleFlight<CallCount>();
-  readonly #loads = new SingleFlight<LogPage>();
-  readonly #reading = new BackgroundLane({ atOnce: PAGES_AT_ONCE, maxWaiting: MAX_WAITING });
-  readonly #places = new PrefetchCredits();
-  readonly #unread = new BacklogMemory();
+  readonly #pages = new SingleFlight<{ rows: CallRow[]; readAt: number }>();
+  readonly #reading = new BackgroundLane({ atOnce: PAGES_AT_ONCE, maxWaiting: MAX_PAGES_WAITING });
+  readonly #credits = new PrefetchCredits();
   readonly #missed = new AppError('UNAVAILABLE', 'Calls were missed; subscribe again and read `calls`.');
   #failed: { at: number; error: unknown } | null = null;
-  /** By the product's id. */
-  readonly #listeners = new Map<string, Listeners>();
-  /** Those with calls that are not told yet, in turns. */
-  readonly #behind = new Set<Listeners>();
-  #isTelling = false;
-  #told = 0;
+  /** By id. */
+  readonly #products = new Map<string, FollowedProduct>();
+  #events = 0;
 
   constructor(cluster: Cluster, store: MeasurementStore) {
     this.#cluster = cluster;
     this.#store = store;
-    cluster.onMessage('called', (message) => this.#heard(message));
-    cluster.onMissed(() => this.#fail([...this.#listeners.values()]));
+    cluster.onMessage('called', (message) => this.#hear(message));
+    cluster.onMissed(() => {
+      for (const product of this.#products.values()) this.#forget(product);
+      this.#live.fail(this.#missed);
+    });
   }
 
-  /** Call after the commit of the row. Never waits. `again`: its outcome was rewritten. */
+  /** Call it after the commit of the row. Never waits. `again`: its outcome was rewritten. */
   publish(productId: string, row: CallRow, again = false): void {
-    const listeners = this.#listeners.get(productId);
-    if (listeners !== undefined) this.#tell(listeners, { row, again, at: this.#numberOf(listeners) });
+    this.#enqueue(productId, row.id, again, row);
     if (this.#cluster.shared) this.#cluster.publish('called', JSON.stringify({ productId, id: row.id, again }));
   }
 
   /** Begins with the newest `last` calls, oldest of them first; each call comes once. */
   async subscribe(
-    product: Pick<ProductInfo, 'id' | 'key'>,
+    { id, key }: Pick<ProductInfo, 'id' | 'key'>,
     { last, statuses }: LiveCallChoice,
-    reader: CallReader,
+    reader: LiveReader,
   ): Promise<LiveQueue<LoggedCall>> {
-    const listeners = this.#listeners.get(product.id) ?? new Listeners(product, (this.#told += 1));
-    const read = new JustRead(() => listeners.untold > 0);
-    const stream = new BoundedStream<ToldCall, LoggedCall>({
-      sizeOf: ({ row }) => bytesOf(row),
-      read: ({ row }) => new LoggedCall(row),
-      maxUnread: UNREAD_BYTES,
-      tooSlow: 'This subscriber reads too slowly; subscribe again and read `calls`.',
-      backlog: this.#unread.of(reader.party.tenant),
-      onEnd: () => {
-        listeners.delete(stream);
-        if (listeners.isEmpty) this.#forget(listeners);
+    const product = this.#products.get(id) ?? this.#follow(id, key);
+    const justRead = new JustRead(() => product.waiting.length > 0);
+    // Events up to here, whether they are handed out or wait, are of calls in the log.
+    const { lastAt } = product;
+    const subscription = this.#live.open(
+      {
+        topics: new Set([id]),
+        wants: (event) =>
+          event.at > lastAt && (statuses?.includes(event.row.status) ?? true) && !justRead.hasEvent(event),
       },
-    });
-    // What was told of before, to whomever it still has to be, is in the log.
-    const { told: joinedAt } = listeners;
-    listeners.add(
-      stream,
-      (call) => call.at > joinedAt && (statuses === null || statuses.includes(call.row.status)) && !read.isTold(call),
+      reader.party.tenant,
+      () => {
+        justRead.end();
+        product.subscriptions -= 1;
+        if (product.subscriptions === 0) this.#forget(product);
+      },
     );
-    this.#listeners.set(product.id, listeners);
-    if (last === 0) return stream;
-    // Listening first: what is logged while the log is read is in both, and told once.
+    product.subscriptions += 1;
+    // First, so that what is logged while the log is read is in one of both.
+    this.#live.add(subscription);
+    if (last === 0) return subscription;
+    const filter = { productKey: key, ...(statuses === null ? {} : { statuses }) };
     try {
-      const filter = { productKey: product.key, ...(statuses === null ? {} : { statuses }) };
+      await reader.turns.next();
       // One more: those that come begin behind it.
       const count: CallQuery = { ...filter, limit: last + 1 };
-      // What was told of before this one listened must be among what it reads together with others.
-      const { told } = listeners;
-      await reader.turns.next();
-      const before = await this.#counts.of(keyOf(reader, told, count), () =>
+      const found = await this.#counts.of(keyOf(reader, lastAt, count), () =>
         this.#inLine(reader, () => this.#store.countCalls(count)),
       );
-      return new ReplayThenLive({
-        live: stream,
-        justRead: read,
-        upTo: before.first,
-        after: before.count > last ? before.last : null,
-        turn: () => reader.turns.next(),
-        read: (after, limit) => this.#page({ ...filter, ...after, oldestFirst: true, limit }, reader, told),
-        places: this.#places,
-        party: reader.party,
-      });
+      let after = found.count > last ? found.last : null;
+      const older = async (): Promise<OlderPage<LoggedCall>> => {
+        const query = { ...filter, ...(after === null ? {} : { after }), oldestFirst: true, limit: PAGE_CALLS };
+        const { rows, readAt } = await this.#page(query, reader, lastAt);
+        // Others may be logged between those that were there, or vanish, meanwhile: they are not counted.
+        const end = rows.findIndex((row) => row.id === found.first) + 1;
+        const wanted = end > 0 ? rows.slice(0, end) : rows;
+        justRead.add(wanted, readAt);
+        subscription.drop((event) => justRead.hasEvent(event));
+        after = wanted.at(-1)?.id ?? after;
+        return { items: wanted.map((row) => new LoggedCall(row)), isLast: end > 0 || rows.length < PAGE_CALLS };
+      };
+      if (found.first !== null) subscription.readFirst(older, reader, this.#credits);
+      return subscription;
     } catch (error) {
-      await stream.return();
+      await subscription.return();
       throw error;
     }
   }
 
-  /** Subscribers of a token that ask for the same at once read it together: nobody waits for what another token owes. */
-  #page(query: CallQuery, reader: CallReader, told: number): Promise<LogPage> {
-    return this.#loads.of(keyOf(reader, told, query), () =>
+  #follow(id: string, key: number): FollowedProduct {
+    const waiting: WaitingEvent[] = [];
+    const lastAt = (this.#events += 1);
+    const product = { id, key, subscriptions: 0, waiting, characters: 0, isNotifying: false, lastAt };
+    this.#products.set(id, product);
+    return product;
+  }
+
+  #forget(product: FollowedProduct): void {
+    product.waiting = [];
+    if (this.#products.get(product.id) === product) this.#products.delete(product.id);
+  }
+
+  /** Subscribers of a token that ask for the same, with the same events behind them, read it together. */
+  #page(query: CallQuery, reader: LiveReader, lastAt: number): Promise<{ rows: CallRow[]; readAt: number }> {
+    return this.#pages.of(keyOf(reader, lastAt, query), () =>
       this.#inLine(reader, async () => {
-        const after = this.#told;
+        const readAt = this.#events;
         const rows = await this.#store.calls(query);
         reader.turns.spend(rows.reduce((sum, row) => sum + charactersOf(row), 0) / CHARACTERS_PER_MS);
-        return { rows, after };
+        return { rows, readAt };
       }),
     );
   }
 
-  /** Call it in the reader's turn: nobody stands behind what another one owes. */
-  #inLine<T>({ party }: CallReader, read: () => Promise<T>): Promise<T> {
+  /** Call it in the reader's turn: nobody waits here for what another token owes. */
+  #inLine<T>({ party }: LiveReader, read: () => Promise<T>): Promise<T> {
     const since = performance.now();
-    const work = async (): Promise<T> => {
+    return this.#reading.run(party, async () => {
       // They would wait for their own time-outs one after the other.
       if (this.#failed !== null && this.#failed.at > since) throw this.#failed.error;
       try {
@@ -155,81 +186,59 @@ export class CallFeed {
         this.#failed = { at: performance.now(), error };
         throw error;
       }
-    };
-    return this.#reading.run(party, work);
+    });
   }
 
-  /** What is told of another call. */
-  #numberOf(listeners: Listeners): number {
-    return (listeners.told = this.#told += 1);
-  }
-
-  /** As there is time: calls are logged hundreds together, and thousands may listen to each. */
-  #tell(listeners: Listeners, call: ToldCall): void {
-    if (!listeners.push(call)) return this.#fail([listeners]);
-    this.#behind.add(listeners);
-    if (!this.#isTelling) void this.#tellAll();
-  }
-
-  /** Never rejects. */
-  async #tellAll(): Promise<void> {
-    this.#isTelling = true;
-    // What was logged together comes first, so that all of it is one work in slices.
-    await nextTurn();
-    const slices = new Slices(NOBODY);
-    for (const listeners of this.#behind) {
-      this.#behind.delete(listeners);
-      if (!listeners.tell(slices)) this.#behind.add(listeners);
-      if (slices.isOver) await slices.next();
-    }
-    this.#isTelling = false;
-  }
-
-  /** Whoever listens to them is told that it must begin anew, some at a time; nobody is told of a call behind those missed. */
-  #fail(missed: readonly Listeners[]): void {
-    for (const listeners of missed) this.#forget(listeners);
-    const failed = missed.flatMap((listeners) => listeners.end());
-    void runAs(NOBODY, () => eachInTurns(failed, (stream) => stream.fail(this.#missed), FAILS_MS));
-  }
-
-  #forget(listeners: Listeners): void {
-    if (this.#listeners.get(listeners.productId) === listeners) this.#listeners.delete(listeners.productId);
-  }
-
-  #heard(message: string): void {
+  #hear(message: string): void {
     const heard = readMessage(message);
-    // Whatever Redis says, a product's subscribers see its calls and no others.
-    const listeners = heard && this.#listeners.get(heard.productId);
-    if (heard === null || listeners == null) return;
-    listeners.heard.push({ id: heard.id, again: heard.again, at: this.#numberOf(listeners) });
-    if (listeners.heard.length > MAX_HEARD) this.#fail([listeners]);
-    else if (!listeners.isReading) void this.#readHeard(listeners);
+    if (heard !== null) this.#enqueue(heard.productId, heard.id, heard.again, null);
   }
 
-  /** Never rejects: whoever listens is told that something was missed. */
-  async #readHeard(listeners: Listeners): Promise<void> {
-    listeners.isReading = true;
-    while (!listeners.isEmpty && listeners.heard.length > 0) {
-      const some = listeners.heard.splice(0, HEARD_AT_ONCE);
-      try {
-        const rows = await Promise.all(some.map(({ id }) => this.#store.call(listeners.productKey, id)));
-        // null: it was removed since.
-        for (const [at, row] of rows.entries()) if (row !== null) this.#tell(listeners, { ...some[at]!, row });
-      } catch {
-        this.#fail([listeners]);
+  #enqueue(productId: string, id: string, again: boolean, row: CallRow | null): void {
+    const product = this.#products.get(productId);
+    if (product === undefined) return;
+    product.lastAt = this.#events += 1;
+    product.waiting.push({ productId, id, again, row, at: product.lastAt });
+    product.characters += charactersOf(row);
+    if (product.characters > MAX_WAITING) this.#fail(product);
+    else if (!product.isNotifying) void runAs(NOBODY, () => this.#notify(product));
+  }
+
+  /** Hands out what waits, in order. Never rejects: subscribers are told that something was missed. */
+  async #notify(product: FollowedProduct): Promise<void> {
+    product.isNotifying = true;
+    try {
+      // What is logged together is handed out together.
+      await nextTurn();
+      while (product.waiting.length > 0) {
+        const some = product.waiting.slice(0, PAGE_CALLS);
+        const rows = await Promise.all(some.map(async ({ id, row }) => row ?? this.#store.call(product.key, id)));
+        // Without a row it was removed since.
+        await this.#live.notify(some.flatMap((event, at) => (rows[at] ? [{ ...event, row: rows[at] }] : [])));
+        for (const { row } of product.waiting.splice(0, some.length)) product.characters -= charactersOf(row);
       }
-      // What is heard meanwhile is short until it is read.
-      while (listeners.untold > HEARD_AT_ONCE) await nextTurn();
+    } catch {
+      this.#fail(product);
     }
-    listeners.isReading = false;
+    product.isNotifying = false;
+  }
+
+  /** Ends its subscriptions: they must begin anew, and get nothing behind what they missed. */
+  #fail(product: FollowedProduct): void {
+    this.#forget(product);
+    this.#live.fail(this.#missed, product.id);
   }
 }
 
-function keyOf({ party }: CallReader, told: number, query: CallQuery): string {
-  return JSON.stringify([party.tokenId, told, query]);
+function keyOf({ party }: LiveReader, lastAt: number, query: CallQuery): string {
+  return JSON.stringify([party.tokenId, lastAt, query]);
 }
 
-/** About what it takes in memory. */
+/** Estimate of what it takes in memory; the fixed part bounds the number of small ones. */
+function charactersOf(row: CallRow | null): number {
+  return 8_000 + (row === null ? 0 : textLengthOf(row));
+}
+
 function bytesOf(row: CallRow): number {
   return 2 * (charactersOf(row) + row.path.length + row.query.length);
 }

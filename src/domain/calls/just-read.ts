@@ -1,41 +1,49 @@
-import type { ToldCall } from './listeners.ts';
+import type { CallRow } from '../ports/store.ts';
 
-/** What other nodes say of a call comes that much later than its commit, at most. */
+/** Event of a call: it was logged, or (`again`) its outcome was rewritten. */
+export interface CallEvent {
+  productId: string;
+  row: CallRow;
+  again: boolean;
+  /** Number of the event among all of this node. */
+  at: number;
+}
+
+/** Maximum time between the commit of a call and what another node says of it. */
 const LATE_MS = 10_000;
 
-/** The calls that a subscriber has read in the log, and that may be told of a moment later as logged just now. */
+/** Calls that a subscriber has read in the log, whose events may come a moment later. */
 export class JustRead {
-  /** By id, the number of what was told last before it was read. */
-  readonly #ids = new Map<string, number>();
+  /** By id, the number of the last event before it was read. */
+  readonly #readAt = new Map<string, number>();
   readonly #isBehind: () => boolean;
   #forgetting: NodeJS.Timeout | undefined;
 
-  /** `isBehind`: calls of this node wait to be told. */
+  /** `isBehind`: events of this node wait to be handed out. */
   constructor(isBehind: () => boolean) {
     this.#isBehind = isBehind;
   }
 
-  /** They were read after what was told by that number. */
-  add(ids: Iterable<string>, after: number): void {
-    for (const id of ids) this.#ids.set(id, after);
+  /** `readAt`: the number of the last event before they were read. */
+  add(rows: readonly CallRow[], readAt: number): void {
+    for (const { id } of rows) this.#readAt.set(id, readAt);
     this.#forgetLater();
   }
 
-  /** Whether it was read: that it was logged, or rewritten by then. What is rewritten later may have been read as it was. */
-  isTold({ row: { id }, again, at }: ToldCall): boolean {
-    const after = this.#ids.get(id);
-    return after !== undefined && (!again || at <= after);
+  /** Whether what was read says it already: the call, and what was rewritten by then; later it may have been read as it was. */
+  hasEvent({ row: { id }, again, at }: CallEvent): boolean {
+    const readAt = this.#readAt.get(id);
+    return readAt !== undefined && (!again || at <= readAt);
   }
 
-  /** Nobody reads any more. */
   end(): void {
     clearTimeout(this.#forgetting);
-    this.#ids.clear();
+    this.#readAt.clear();
   }
 
   #forgetLater(): void {
     clearTimeout(this.#forgetting);
-    const forget = (): void => (this.#isBehind() ? this.#forgetLater() : this.#ids.clear());
+    const forget = (): void => (this.#isBehind() ? this.#forgetLater() : this.#readAt.clear());
     this.#forgetting = setTimeout(forget, LATE_MS).unref();
   }
 }

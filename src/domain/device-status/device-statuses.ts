@@ -7,7 +7,7 @@ import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import { pause } from '../../scheduling/pause.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { Conditions } from '../devices/device-scan.ts';
-import type { Feed } from '../live/feed.ts';
+import type { RecordedFeed } from '../live/recorded-feed.ts';
 import type { RecordedEvent } from '../live/recorded-event.ts';
 import type { Change } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
@@ -19,7 +19,7 @@ import { isOverdue, type StatusChange, turn, type Watched } from './watched-devi
 export interface StatusSources {
   database: Database;
   store: MeasurementStore;
-  feed: Feed;
+  feed: RecordedFeed;
   now: () => number;
   /** Told of a read that failed; it is repeated a second later. */
   onError: (error: unknown) => void;

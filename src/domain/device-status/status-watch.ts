@@ -1,8 +1,6 @@
-import { BacklogMemory } from '../../scheduling/backlog-memory.ts';
-import { BoundedStream, type LiveQueue } from '../../scheduling/bounded-stream.ts';
-import { NOBODY } from '../../scheduling/caller.ts';
+import type { LiveQueue } from '../../scheduling/bounded-stream.ts';
 import type { Turns } from '../../scheduling/turns.ts';
-import { Slices } from '../../scheduling/yield-to-event-loop.ts';
+import { LiveFeed } from '../live/live-feed.ts';
 import { type Cluster, earliestNow } from '../ports/cluster.ts';
 import { DeviceStatuses, type StatusSources } from './device-statuses.ts';
 import type { StatusChange, StatusEvent, WatchedPlace } from './watched-device.ts';
@@ -12,12 +10,10 @@ interface StatusWatchDeps extends StatusSources {
   maxWatched?: number;
 }
 
-interface Subscriber {
-  workspaceIds: ReadonlySet<string>;
-  accepts: (device: WatchedPlace) => boolean;
-  /** Earlier changes are not its own (ms UTC). */
-  since: number;
-  stream: BoundedStream<StatusEvent>;
+/** Everything that goes on while anybody subscribes. */
+interface Watch {
+  live: LiveFeed<StatusChange, string, StatusEvent>;
+  statuses: DeviceStatuses;
 }
 
 /** Maximum devices watched at once, of some 400 bytes each. */
@@ -33,14 +29,12 @@ const MAX_UNREAD = 10_000 * EVENT_BYTES;
  */
 export class StatusWatch {
   readonly #deps: StatusWatchDeps;
-  readonly #subscribers = new Set<Subscriber>();
-  readonly #unread = new BacklogMemory();
   /** null: nobody subscribes. */
-  #statuses: DeviceStatuses | null = null;
+  #watch: Watch | null = null;
 
   constructor(deps: StatusWatchDeps) {
     this.#deps = deps;
-    deps.cluster.onChanged((changes) => this.#statuses?.follow(changes));
+    deps.cluster.onChanged((changes) => this.#watch?.statuses.follow(changes));
   }
 
   /** Changes in these workspaces from now on; ends when returned. OVERLOADED when they have too many devices. */
@@ -52,53 +46,46 @@ export class StatusWatch {
   ): Promise<LiveQueue<StatusEvent>> {
     // Reading all devices again for each that leaves and comes back is paid for by its turn.
     await next();
-    const stream = new BoundedStream<StatusEvent>({
-      sizeOf: () => EVENT_BYTES,
-      read: (event) => event,
-      maxUnread: MAX_UNREAD,
-      tooSlow: 'This subscriber reads too slowly; subscribe again and read `devices(online:)`.',
-      backlog: this.#unread.of(tenant),
-      onEnd: () => {
-        this.#subscribers.delete(subscriber);
-        if (this.#subscribers.size === 0) this.#rest();
-      },
-    });
+    const watch = (this.#watch ??= this.#begin());
     const since = earliestNow(this.#deps);
-    const subscriber: Subscriber = { workspaceIds: new Set(workspaceIds), accepts, since, stream };
-    this.#subscribers.add(subscriber);
-    const statuses = (this.#statuses ??= new DeviceStatuses({
-      maxWatched: MAX_WATCHED,
-      ...this.#deps,
-      notify: (changes) => this.#notify(changes),
-    }));
+    const subscription = watch.live.open(
+      {
+        topics: new Set(workspaceIds),
+        // Earlier changes are those of others.
+        wants: ({ event, changedAt }) => changedAt >= since && accepts(event),
+      },
+      tenant,
+      () => {
+        if (watch.live.size === 0) this.#end(watch);
+      },
+    );
+    watch.live.add(subscription);
     try {
-      for (const id of workspaceIds) await statuses.watch(id, since, spend);
+      for (const id of workspaceIds) await watch.statuses.watch(id, since, spend);
     } catch (error) {
-      await stream.return();
+      await subscription.return();
       throw error;
     }
-    return stream;
+    return subscription;
   }
 
   stop(): void {
-    for (const { stream } of this.#subscribers) void stream.return();
+    if (this.#watch !== null) this.#end(this.#watch);
   }
 
-  #rest(): void {
-    this.#statuses?.end();
-    this.#statuses = null;
+  #begin(): Watch {
+    const live = new LiveFeed<StatusChange, string, StatusEvent>(({ event }) => event.workspaceId, {
+      sizeOf: () => EVENT_BYTES,
+      read: ({ event }) => event,
+      maxUnread: MAX_UNREAD,
+      tooSlow: 'This subscriber reads too slowly; subscribe again and read `devices(online:)`.',
+    });
+    const notify = (changes: readonly StatusChange[]): Promise<void> => live.notify(changes);
+    return { live, statuses: new DeviceStatuses({ maxWatched: MAX_WATCHED, ...this.#deps, notify }) };
   }
 
-  /** In slices: thousands may want each. One that subscribes meanwhile gets what changed since it did. */
-  async #notify(changes: readonly StatusChange[]): Promise<void> {
-    const statuses = this.#statuses;
-    const slices = new Slices(NOBODY);
-    for (const { event, changedAt } of changes)
-      for (const { workspaceIds, accepts, since, stream } of this.#subscribers) {
-        if (slices.isOver) await slices.next();
-        // All of them have left meanwhile.
-        if (this.#statuses !== statuses) return;
-        if (changedAt >= since && workspaceIds.has(event.workspaceId) && accepts(event)) slices.offer(stream, event);
-      }
+  #end(watch: Watch): void {
+    watch.statuses.end();
+    if (this.#watch === watch) this.#watch = null;
   }
 }

@@ -6,7 +6,7 @@ export interface WatchedPlace {
   workspaceId: string;
 }
 
-/** What is known of a watched device. */
+/** A watched device and its state; times in ms UTC. */
 export interface Watched extends WatchedPlace {
   limitMs: number;
   /** Else the limit is its product's. */

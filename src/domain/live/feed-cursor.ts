@@ -1,5 +1,5 @@
 import { badInput } from '../../errors.ts';
-import type { RecordedPlace } from '../ports/store.ts';
+import type { RecordedPage, RecordedPlace, RecordedQuery } from '../ports/store.ts';
 
 /**
  * How far a subscriber has come: all that was recorded before `after`, and, when it stands between two positions, up to
@@ -8,6 +8,25 @@ import type { RecordedPlace } from '../ports/store.ts';
 export interface FeedCursor {
   after: string;
   between: { upTo: string; place: RecordedPlace } | null;
+}
+
+/** Asks for readings behind the cursor, of these devices (null: any), and not behind `upTo` (null: until now). */
+export function queryBehind(
+  { after, between }: FeedCursor,
+  deviceKeys: Iterable<number> | null,
+  limit: number,
+  upTo: string | null = null,
+): RecordedQuery {
+  const place = between?.place ?? null;
+  return { after, upTo: between?.upTo ?? upTo, place, deviceKeys: deviceKeys && [...deviceKeys], limit };
+}
+
+/** The cursor behind the page that was read from the cursor on. */
+export function behind({ after }: FeedCursor, { upTo, readings, complete }: RecordedPage): FeedCursor {
+  const last = readings.at(-1);
+  if (complete || last === undefined) return { after: upTo, between: null };
+  const { seq, deviceKey, timestamp } = last;
+  return { after, between: { upTo, place: { seq, deviceKey, timestamp } } };
 }
 
 /** In characters: two positions of 200 transactions in progress on PostgreSQL take 11,000. */

@@ -38,7 +38,7 @@ test('each commit of a device is an event of its own', () => {
 });
 
 test('what one device recorded close together, and no other in between, is one event with the last one’s place', () => {
-  const events = toEvents(PAGE, 'begin', { apartMs: 100 });
+  const events = toEvents(PAGE, 'begin', 100);
   const after = (seq: number, deviceKey: number) => ({
     after: 'begin',
     between: { upTo: 'end', place: { seq: String(seq), deviceKey, timestamp: seq } },
@@ -55,7 +55,7 @@ test('what one device recorded close together, and no other in between, is one e
 
 test('an event has two thousand values at most', () => {
   const many = page(Array.from({ length: 4_500 }, (_, at) => reading(at, 1, 1_000)));
-  expect(toEvents(many, 'begin', { apartMs: 100 }).map(({ values }) => values.length)).toEqual([2_000, 2_000, 500]);
+  expect(toEvents(many, 'begin', 100).map(({ values }) => values.length)).toEqual([2_000, 2_000, 500]);
 });
 
 test('what an event takes in memory is counted once, however many are told of it', () => {

@@ -1,7 +1,10 @@
 import { encodeCursor, type FeedCursor } from './feed-cursor.ts';
 import type { RecordedPage, RecordedReading, StoredValue } from '../ports/store.ts';
 
-/** What a device recorded in one commit, or quickly one after the other, on its way to subscribers: three columns of equal length, times in ms UTC. */
+/**
+ * Values that a device recorded in one commit, or quickly one after the other, on their way to subscribers: three columns of
+ * equal length, times in ms UTC.
+ */
 export class RecordedEvent {
   readonly deviceKey: number;
   readonly receivedAt: number;
@@ -32,28 +35,22 @@ export class RecordedEvent {
   }
 }
 
-interface EventOptions {
-  wants?: (reading: RecordedReading) => boolean;
-  apartMs?: number | undefined;
-}
-
 /** A device that sends years at once sends several events. */
 const MAX_VALUES = 2_000;
 
 /**
- * The page's readings that somebody wants, those of one device in one commit together. `after`: the position that the
- * page begins at. `apartMs`: what one device recorded without others in between, and not farther apart, is together too.
+ * The page's readings, those of one device in one commit together. `after`: the position that the page begins at.
+ * `apartMs`: what one device recorded without others in between, and not farther apart, is together too.
  */
 export function toEvents(
   { readings, upTo, complete }: RecordedPage,
   after: string,
-  { wants = () => true, apartMs = -Infinity }: EventOptions = {},
+  apartMs = -Infinity,
 ): RecordedEvent[] {
   const events: RecordedEvent[] = [];
   let first: RecordedReading | null = null;
   let event: RecordedEvent | null = null;
   readings.forEach((reading, at) => {
-    if (!wants(reading)) return;
     const { seq, deviceKey, timestamp, storedAt, fieldKeys, values } = reading;
     const isLast = complete && at === readings.length - 1;
     const place: FeedCursor = isLast

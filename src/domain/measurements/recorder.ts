@@ -4,7 +4,7 @@ import { type Ahead, aheadOf } from '../times/ahead.ts';
 import type { TimeBounds } from '../times/entry-time.ts';
 import { retryWhileOverloaded } from '../../scheduling/retry-while-overloaded.ts';
 import { type Accepted, checkEntry, isRejection, lacksTime, type Rejection } from './entry.ts';
-import type { Feed } from '../live/feed.ts';
+import type { RecordedFeed } from '../live/recorded-feed.ts';
 import { fieldsToWrite, type JudgedEntries, whatIsKept } from './kept-entries.ts';
 import { lastOfEachKey } from './replaced-entries.ts';
 import type { ReceiptTimes } from './receipt-times.ts';
@@ -58,7 +58,7 @@ interface RecorderDeps {
   store: MeasurementStore;
   limiter: WriteLimiter;
   shares: WriteShares;
-  feed: Feed;
+  feed: RecordedFeed;
   suggestions: Suggestions;
   receiptTimes: ReceiptTimes;
   maxFutureMs: number;

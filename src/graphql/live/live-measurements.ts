@@ -1,7 +1,7 @@
 import type { Device } from '../../domain/entities/device.ts';
 import { fromStoredValue } from '../../domain/measurements/field-value.ts';
 import { placeOfDevice } from '../../domain/access/find-device.ts';
-import type { Feed } from '../../domain/live/feed.ts';
+import type { RecordedFeed } from '../../domain/live/recorded-feed.ts';
 import type { RecordedEvent } from '../../domain/live/recorded-event.ts';
 import type { IngestCache, ProductInfo } from '../../domain/ingest-cache/ingest-cache.ts';
 import { notCovered, seenProduct } from '../../domain/ingest-cache/seen-fields.ts';
@@ -22,7 +22,7 @@ export interface LiveQuery extends LiveChoice {
 }
 
 interface LiveMeasurementsDeps {
-  feed: Feed;
+  feed: RecordedFeed;
   ingestCache: IngestCache;
   devices: DeviceCache;
   shares: FairScheduler;
