@@ -1,0 +1,288 @@
+import type { StoredValue } from '../ports/store.ts';
+import { type Condition, conditionsOf, type RuleDefinition } from './definition.ts';
+import { isMet } from './conditions.ts';
+import type { JudgeState, LevelRun, Reason, Run, Transition } from './judge-state.ts';
+
+/** A value that was recorded; times in ms UTC. */
+export interface JudgedValue {
+  field: number;
+  measuredAt: number;
+  /** Arrival by the clock. */
+  receivedAt: number;
+  value: StoredValue;
+  /** The aggregation at that time of each condition with a window of this field, by the index of the condition. */
+  windows?: Readonly<Record<number, StoredValue | null>>;
+}
+
+/**
+ * Judges one rule for one device: from a state and what happens, the state after it and its changes. It knows no
+ * database and no clock, so that live values, saving a rule and `testRule` are the same code. Durations run on measured
+ * times: when a value arrives, what ended before its time has ended at its own time, so that batches and single values
+ * are judged alike.
+ */
+export class RuleJudge {
+  /** As it is by now; changed by every call. */
+  readonly state: JudgeState;
+  readonly #rule: RuleDefinition;
+  readonly #conditions: readonly Condition[];
+  readonly #configuration: Readonly<Record<string, StoredValue | null>>;
+  readonly #forMs: number;
+  readonly #clearForMs: number;
+  /** Indexes of the conditions that a value of a field decides. */
+  readonly #ofField = new Map<number, number[]>();
+  readonly #absent: number[] = [];
+  /** Level of each condition. */
+  readonly #levelOf: number[];
+  #transitions: Transition[] = [];
+  #clearedAt = 0;
+  /** Smallest measured time at which a duration ends. */
+  #nextDue = Infinity;
+
+  /** `state` is changed in place; `configuration`: key of a configuration field → value of the device, or the default. */
+  constructor(
+    rule: RuleDefinition,
+    state: JudgeState,
+    configuration: Readonly<Record<string, StoredValue | null>> = {},
+  ) {
+    this.#rule = rule;
+    this.state = state;
+    this.#configuration = configuration;
+    this.#forMs = rule.forSeconds * 1_000;
+    this.#clearForMs = rule.clearForSeconds * 1_000;
+    this.#conditions = conditionsOf(rule);
+    this.#levelOf = rule.levels.flatMap(({ conditions }, level) => conditions.map(() => level));
+    this.#conditions.forEach((condition, index) => {
+      if (condition.kind === 'absent') this.#absent.push(index);
+      if (condition.field !== null) this.#index(condition.field, index);
+      if (condition.kind === 'threshold' && 'field' in condition.operand) this.#index(condition.operand.field, index);
+    });
+    this.#findDue();
+  }
+
+  #index(field: number, condition: number): void {
+    const indexes = this.#ofField.get(field);
+    if (indexes === undefined) this.#ofField.set(field, [condition]);
+    else if (!indexes.includes(condition)) indexes.push(condition);
+  }
+
+  /** The changes since the last call, in their order. */
+  taken(): Transition[] {
+    const taken = this.#transitions;
+    this.#transitions = [];
+    return taken;
+  }
+
+  /** Time by the clock at which `clock` has something to do without any further value; null: never. */
+  get dueAt(): number | null {
+    let due = Infinity;
+    for (const run of this.state.levels)
+      if (run.dueAt !== null && !this.#isLatched(run)) due = Math.min(due, run.dueAt);
+    for (const index of this.#absent) due = Math.min(due, this.#silentAt(index));
+    return due === Infinity ? null : due;
+  }
+
+  /** Judges a value. One that is older than the newest judged value of its field changes nothing. */
+  value({ field, measuredAt, receivedAt, value, windows }: JudgedValue): void {
+    const { state } = this;
+    const indexes = this.#ofField.get(field);
+    const judgedAt = state.judgedAt[field];
+    if (indexes === undefined || (judgedAt !== undefined && measuredAt < judgedAt)) return;
+    const at = state.at === null ? measuredAt : Math.max(state.at, measuredAt);
+    if (this.#nextDue <= at) this.#pass(at);
+    state.at = at;
+    const before = state.values[field];
+    state.judgedAt[field] = measuredAt;
+    state.values[field] = value;
+    let reason: Reason = 'VALUE';
+    for (const index of indexes) {
+      const condition = this.#conditions[index]!;
+      if (condition.kind !== 'absent') {
+        const known = { values: state.values, configuration: this.#configuration };
+        const window = windows?.[index];
+        state.held[index] = isMet(condition, state.held[index]!, known, {
+          before: condition.field === field ? before : state.values[condition.field!],
+          window,
+        });
+        continue;
+      }
+      state.heardOf[field] = Math.max(state.heardOf[field] ?? -Infinity, receivedAt);
+      if (state.held[index]) reason = 'HEARD';
+      state.held[index] = false;
+    }
+    this.#apply(at, receivedAt, reason);
+  }
+
+  /** The device sent something, whatever it was. */
+  heard(receivedAt: number): void {
+    const { state } = this;
+    state.heardAt = Math.max(state.heardAt ?? -Infinity, receivedAt);
+    let ended = false;
+    for (const index of this.#absent)
+      if (this.#conditions[index]!.field === null && state.held[index]) {
+        state.held[index] = false;
+        ended = true;
+      }
+    if (ended) this.#apply(receivedAt, receivedAt, 'HEARD');
+  }
+
+  /** What has ended or gone silent by the clock, in the order in which it did. */
+  clock(now: number): void {
+    for (;;) {
+      let due = Infinity;
+      let silent = -1;
+      for (const index of this.#absent) {
+        const at = this.#silentAt(index);
+        if (at < due) [due, silent] = [at, index];
+      }
+      let ending: LevelRun | null = null;
+      for (const run of this.state.levels)
+        if (run.dueAt !== null && run.dueAt <= due && !this.#isLatched(run)) [due, ending] = [run.dueAt, run];
+      if (due > now) return;
+      if (ending !== null) {
+        this.#pass(this.#endOf(ending));
+        // A level that ended by itself has no due time any more; this guards against one that did not.
+        if (ending.dueAt === due) ending.dueAt = null;
+      } else {
+        this.state.held[silent] = true;
+        this.#apply(due, due, 'SILENT');
+      }
+    }
+  }
+
+  /** A latched alert may end from now on. */
+  acknowledge(now: number): void {
+    if (this.state.run === null) return;
+    this.state.acknowledged = true;
+    this.#findDue();
+    for (const run of this.state.levels)
+      if (run.clearSince !== null) run.dueAt = Math.max(run.dueAt ?? 0, run.clearSince + this.#clearForMs);
+    const over = this.state.levels.filter((run) => run.dueAt !== null && run.dueAt <= now && run.clearSince !== null);
+    if (over.length > 0) this.#pass(Math.max(...over.map((run) => this.#endOf(run))), 'ACKNOWLEDGED');
+  }
+
+  /** The moment at which an absent condition that is not met will be; Infinity: never heard, or met already. */
+  #silentAt(index: number): number {
+    const condition = this.#conditions[index]!;
+    if (condition.kind !== 'absent' || this.state.held[index]) return Infinity;
+    const heard = condition.field === null ? this.state.heardAt : this.state.heardOf[condition.field];
+    return heard == null ? Infinity : heard + condition.seconds * 1_000;
+  }
+
+  #isLatched({ clearSince }: LevelRun): boolean {
+    return clearSince !== null && this.#rule.latched && !this.state.acknowledged;
+  }
+
+  /** Measured end of the duration that runs; Infinity: none does. */
+  #endOf(run: LevelRun): number {
+    if (run.since === null) return Infinity;
+    if (run.firedAt === null) return run.since + this.#forMs;
+    return run.clearSince === null || this.#isLatched(run) ? Infinity : run.clearSince + this.#clearForMs;
+  }
+
+  #findDue(): void {
+    this.#nextDue = Infinity;
+    for (const run of this.state.levels) this.#nextDue = Math.min(this.#nextDue, this.#endOf(run));
+  }
+
+  /** Ends the durations whose end is at `until` or earlier, in their order. */
+  #pass(until: number, reason: Reason = 'DURATION'): void {
+    while (this.#nextDue <= until && this.#nextDue < Infinity) {
+      const at = this.#nextDue;
+      this.#end(at);
+      this.#tell(at, reason);
+    }
+  }
+
+  #end(at: number): void {
+    for (const run of this.state.levels) {
+      if (this.#endOf(run) > at) continue;
+      if (run.firedAt === null) run.firedAt = this.#endOf(run);
+      else {
+        this.#clearedAt = Math.max(this.#clearedAt, run.clearSince!);
+        reset(run);
+      }
+      run.dueAt = null;
+    }
+    this.#findDue();
+  }
+
+  /** Moves the levels by what is met now; a level is met as well wherever a higher one is. */
+  #apply(at: number, receivedAt: number, reason: Reason): void {
+    const { levels } = this.state;
+    let met = false;
+    for (let level = levels.length - 1; level >= 0; level -= 1) {
+      met = met || this.#isLevelMet(level);
+      this.#move(levels[level]!, met, at, receivedAt);
+    }
+    this.#findDue();
+    while (this.#nextDue <= at) this.#end(this.#nextDue);
+    this.#tell(at, reason);
+  }
+
+  #isLevelMet(level: number): boolean {
+    const { all } = this.#rule.levels[level]!;
+    for (let index = 0; index < this.#conditions.length; index += 1)
+      if (this.#levelOf[index] === level && this.state.held[index] !== all) return !all;
+    return all;
+  }
+
+  #move(run: LevelRun, met: boolean, at: number, receivedAt: number): void {
+    if (met) {
+      if (run.since === null) run.since = at;
+      run.clearSince = null;
+      run.dueAt = run.firedAt === null ? receivedAt + Math.max(0, run.since + this.#forMs - at) : null;
+    } else if (run.firedAt === null) {
+      if (run.since !== null) reset(run);
+    } else {
+      run.clearSince ??= Math.max(at, run.since!);
+      run.dueAt = receivedAt + Math.max(0, run.clearSince + this.#clearForMs - at);
+    }
+  }
+
+  /** Notes a change of the state as a whole, if there is one. */
+  #tell(at: number, reason: Reason): void {
+    const { state } = this;
+    const { levels } = state;
+    let [standing, firing, pending] = [-1, false, -1];
+    for (let level = 0; level < levels.length; level += 1) {
+      const { since, firedAt, clearSince } = levels[level]!;
+      if (since !== null) pending = level;
+      if (firedAt === null) continue;
+      standing = level;
+      firing ||= clearSince === null;
+    }
+    const now = standing >= 0 ? (firing ? 'FIRING' : 'RECOVERING') : pending >= 0 ? 'PENDING' : null;
+    const { run } = state;
+    if (now === null) {
+      if (run === null) return;
+      const endedAt = run.firedAt === null ? at : Math.max(this.#clearedAt, run.startedAt);
+      this.#note(at, { ...run, state: 'RESOLVED', endedAt }, reason);
+      state.run = null;
+      state.acknowledged = false;
+      this.#clearedAt = 0;
+      return;
+    }
+    const { severity } = this.#rule.levels[standing >= 0 ? standing : pending]!;
+    if (run?.state === now && run.severity === severity) return;
+    const startedAt = run?.startedAt ?? firstOf(levels);
+    const firedAt = run?.firedAt ?? (standing >= 0 ? levels[standing]!.firedAt : null);
+    const next: Run = { state: now, severity, startedAt, firedAt };
+    state.run = next;
+    this.#note(at, { ...next, endedAt: null }, reason);
+  }
+
+  #note(at: number, told: Omit<Transition, 'at' | 'reason' | 'values'>, reason: Reason): void {
+    this.#transitions.push({ at, ...told, reason, values: { ...this.state.values } });
+  }
+}
+
+function reset(run: LevelRun): void {
+  run.since = null;
+  run.firedAt = null;
+  run.clearSince = null;
+  run.dueAt = null;
+}
+
+function firstOf(levels: readonly LevelRun[]): number {
+  return Math.min(...levels.map(({ since }) => since ?? Infinity));
+}
