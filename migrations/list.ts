@@ -19,6 +19,8 @@ import { AppliedConfiguration } from './0018-applied-configuration.ts';
 import { EarlierNamesOfFields } from './0019-earlier-names-of-fields.ts';
 import { AccessLinksOfPeople } from './0020-access-links.ts';
 import { MovedDevices } from './0021-moved-devices.ts';
+import { RulesOfProducts } from './0022-rules.ts';
+import { AlertsOfRules } from './0023-alerts.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -43,4 +45,6 @@ export const MIGRATIONS = [
   { name: '0019-earlier-names-of-fields', class: EarlierNamesOfFields },
   { name: '0020-access-links', class: AccessLinksOfPeople },
   { name: '0021-moved-devices', class: MovedDevices },
+  { name: '0022-rules', class: RulesOfProducts },
+  { name: '0023-alerts', class: AlertsOfRules },
 ];

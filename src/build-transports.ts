@@ -4,11 +4,11 @@ import type { Config } from './config.ts';
 import type { Database } from './domain/ports/database.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
 import type { Domain } from './build-domain.ts';
-import { DeviceCache } from './domain/devices/device-cache.ts';
 import { InvalidInputThrottle } from './scheduling/invalid-input-throttle.ts';
 import { createGraphqlTransport, type GraphqlTransport } from './graphql/transport/graphql-transport.ts';
 import type { WatchExecution } from './graphql/operation/compiled-operation.ts';
 import { LiveCalls } from './graphql/live/live-calls.ts';
+import { LiveAlerts } from './graphql/live/live-alerts.ts';
 import { LiveStatus } from './graphql/live/live-status.ts';
 import { LiveMeasurements } from './graphql/live/live-measurements.ts';
 import { AnonymousRequests } from './http/anonymous-requests.ts';
@@ -78,10 +78,11 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
   const turns = new RequestTurns(requestCaller(ofPages, ingestCache));
   const out = { devices: deviceFinder, exporter, log };
   const into = { devices: deviceFinder, importer, idleMs: config.clientIdleMs };
-  const devices = new DeviceCache(database, cluster);
+  const { deviceCache: devices } = domain;
   const live = {
     measurements: new LiveMeasurements({ feed, ingestCache, devices, shares: domain.shares }),
     calls: new LiveCalls(ingestCache, domain.calls),
+    alerts: new LiveAlerts(domain.alertFeed, ingestCache, devices, domain.shares),
     status: new LiveStatus(domain.statusWatch, ingestCache, devices, domain.shares),
   };
   const graphql = await createGraphqlTransport({

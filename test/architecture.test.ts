@@ -10,6 +10,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'main.ts': ['app.ts', 'config.ts'],
   'app.ts': ['*'],
   cli: ['bootstrap.ts', 'config.ts', 'database', 'domain', 'yaml'],
+  'build-alerts.ts': ['*'],
   'build-domain.ts': ['*'],
   'bootstrap.ts': ['domain'],
   'build-transports.ts': ['*'],

@@ -28,6 +28,8 @@ export interface Open {
 
 const PRODUCT = 'id name deviceType dashboard webhookId webhookUrl fields { id identifier } createdAt';
 const DEVICE = 'id name serialNumber deviceType plan { slug } tags metadata location createdAt product { id name }';
+/** What a rule watches for, as an input has it; it never fires. */
+const LEVELS = 'levels: [{ severity: INFO, all: [{ absentSeconds: 2678400 }] }]';
 const FAR = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' };
 
 function reach(
@@ -147,6 +149,65 @@ export const REACHES: Record<string, Reach[]> = {
     reach('product', 'CONFIGURE', 'mutation ($id: ID!) { removeConfigurationField(id: $id) }', (target) => ({
       id: target.configurationFieldId,
     })),
+  ],
+  'Query.alerts': (['workspaceId', 'productId', 'deviceId'] as const).map((name) =>
+    reach(
+      name === 'workspaceId' ? 'workspace' : name === 'productId' ? 'product' : 'device',
+      'READ',
+      `query ($id: ID) { alerts(${name}: $id) { edges { node { id rule { name } device { name } } } } }`,
+    ),
+  ),
+  'Mutation.acknowledgeAlert': [
+    reach(
+      'device',
+      'CONFIGURE',
+      'mutation ($id: ID!) { acknowledgeAlert(id: $id) { id device { name } } }',
+      (target) => ({ id: target.alertId }),
+    ),
+  ],
+  'Mutation.snoozeAlert': [
+    reach(
+      'device',
+      'CONFIGURE',
+      'mutation ($id: ID!) { snoozeAlert(id: $id, until: "2100-01-01T00:00:00Z") { id device { name } } }',
+      (target) => ({ id: target.alertId }),
+    ),
+  ],
+  'Mutation.createRule': [
+    reach(
+      'product',
+      'CONFIGURE',
+      `mutation ($id: ID!) { createRule(productId: $id, input: { name: "x", ${LEVELS} }) { id product { name } } }`,
+    ),
+  ],
+  'Mutation.updateRule': [
+    reach(
+      'product',
+      'CONFIGURE',
+      `mutation ($id: ID!) { updateRule(id: $id, input: { name: "x", ${LEVELS} }) { id product { name } } }`,
+      (target) => ({ id: target.ruleId }),
+    ),
+  ],
+  'Mutation.testRule': [
+    reach(
+      'product',
+      'READ',
+      `mutation ($id: ID!, $from: DateTime!, $to: DateTime!) {
+         testRule(ruleId: $id, from: $from, to: $to) { device { name } values }
+       }`,
+      (target) => ({ id: target.ruleId, ...FAR }),
+    ),
+    reach(
+      'product',
+      'READ',
+      `mutation ($id: ID!, $from: DateTime!, $to: DateTime!) {
+         testRule(productId: $id, input: { name: "x", ${LEVELS} }, from: $from, to: $to) { device { name } values }
+       }`,
+      (target) => ({ id: target.productId, ...FAR }),
+    ),
+  ],
+  'Mutation.deleteRule': [
+    reach('product', 'CONFIGURE', 'mutation ($id: ID!) { deleteRule(id: $id) }', (target) => ({ id: target.ruleId })),
   ],
   'Mutation.setConfiguration': [
     reach('device', 'CONFIGURE', `mutation ($id: ID!) { setConfiguration(deviceId: $id, values: {}) { ${DEVICE} } }`),
@@ -501,6 +562,13 @@ export const REACHES: Record<string, Reach[]> = {
         'READ',
         `subscription ($id: ID!) { deviceStatusChanged(${choice}) { device { name } online } }`,
       ),
+  ),
+  'Subscription.alertChanged': (['workspaceId: $id', 'productId: $id', 'deviceIds: [$id]'] as const).map((choice) =>
+    reach(
+      choice.startsWith('workspace') ? 'workspace' : choice.startsWith('product') ? 'product' : 'device',
+      'READ',
+      `subscription ($id: ID!) { alertChanged(${choice}) { cursor alert { rule { name } device { name } } } }`,
+    ),
   ),
   'Subscription.webhookCalled': [
     reach('product', 'READ', 'subscription ($id: ID!) { webhookCalled(productId: $id) { body } }'),

@@ -22,7 +22,7 @@ test('whatever was asked of the last released schema can still be asked', async 
 test('a removal, a new duty of the caller and an answer of another type would be seen', async () => {
   const changed = present
     .replace('lastHeardAt: DateTime\n', 'heardAt: DateTime\n')
-    .replace('totalCount: Int!', 'totalCount: String!')
+    .replace(/(type AuditEntryConnection [^}]*totalCount: )Int!/, '$1String!')
     .replace('createWorkspace(', 'createWorkspace(region: String!, ');
   expect((await breaking(buildSchema(changed))).toSorted()).toEqual([
     "Argument 'region: String!' added to field 'Mutation.createWorkspace'",

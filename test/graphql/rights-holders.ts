@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TestServer } from '../support/server.ts';
-import { createMember, createTenant, createToken, setMember, type Tenant } from '../support/tenant.ts';
+import { createMember, createTenant, createToken, setMember, type Tenant, makeAlert } from '../support/tenant.ts';
 import { UPLINK } from './rights-calls.ts';
 
 const ALL = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'] as const;
@@ -85,6 +85,11 @@ export class Holders {
         'mutation ($id: ID!, $x: String!) { it: addConfigurationField(productId: $id, input: { identifier: $x, type: NUMBER }) { id } }';
       this.tenant.configurationFieldId = await this.#make(query);
     },
+    'Mutation.deleteRule': async () => {
+      const query =
+        'mutation ($id: ID!, $x: String!) { it: createRule(productId: $id, input: { name: $x, levels: [{ severity: INFO, all: [{ absentSeconds: 2678400 }] }] }) { id } }';
+      this.tenant.ruleId = await this.#make(query);
+    },
     'Mutation.removeDecoderExample': async () => {
       const query =
         'mutation ($id: ID!, $x: String!) { it: addDecoderExample(productId: $id, name: $x, request: {}, expected: []) { id } }';
@@ -93,6 +98,7 @@ export class Holders {
     'Mutation.deleteDevices': async () => {
       await this.#makeDevice();
       await this.#makeTokens('deviceIds');
+      await this.#makeAlert(false);
     },
     'Mutation.deleteProduct': async () => {
       const query =
@@ -100,8 +106,15 @@ export class Holders {
       this.tenant.productId = await this.#make(query);
       await this.#makeDevice();
       for (const limit of LIMITS) await this.#makeTokens(limit);
-      for (const name of ['removeField', 'removeConfigurationField', 'removeDecoderExample', 'rotateWebhook'])
+      for (const name of [
+        'removeField',
+        'removeConfigurationField',
+        'removeDecoderExample',
+        'deleteRule',
+        'rotateWebhook',
+      ])
         await this.restore(`Mutation.${name}`);
+      await this.#makeAlert(true);
       await this.#send();
     },
     'Mutation.rotateWebhook': async () => {
@@ -162,6 +175,10 @@ export class Holders {
       SCOPES.map((scopes) => createToken(this.#server, personal, workspaceId, scopes, more)),
     );
     for (const [at, title] of titlesOf(limit).entries()) this.tokens.set(title, made[at]!.secret);
+  }
+
+  async #makeAlert(withRule: boolean): Promise<void> {
+    this.tenant.alertId = await makeAlert(this.#server, this.tenant.personal, this.tenant, { withRule });
   }
 
   async #makeDevice(): Promise<void> {

@@ -36,6 +36,9 @@ Query.deviceBySerialNumber(workspaceId)          0 F F F 0   0 F F F 0   0 F F F
 Query.deviceBySerialNumber(productId)            0 F F F 0   0 F F F 0   - F F F -   0 0 0   -   U U   U
 Query.history(deviceIds)                         ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 Query.history(productId)                         ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U
+Query.alerts(workspaceId)                        ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
+Query.alerts(productId)                          ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U
+Query.alerts(deviceId)                           ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 Query.unknownDevices(workspaceId)                ✓ F F F ✓   F F F F F   F F F F F   ✓ ✓ ✓   -   U U   U
 Query.exportConfiguration(workspaceId)           F F F F ✓   F F F F F   F F F F F   F F ✓   -   U U   U
 Query.auditLog(workspaceId)                      F F F ✓ ✓   F F F F F   F F F F F   F F ✓   -   U U   U
@@ -75,6 +78,13 @@ Mutation.renameField(id)                         F F ✓ F ✓   F F ✓ F ✓  
 Mutation.removeFieldAlias(id)                    F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.removeField(id)                         F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.addConfigurationField(productId)        F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
+Mutation.createRule(productId)                   F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
+Mutation.updateRule(id)                          F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
+Mutation.deleteRule(id)                          F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
+Mutation.testRule(ruleId)                        ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U
+Mutation.testRule(productId)                     ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U
+Mutation.acknowledgeAlert(id)                    F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
+Mutation.snoozeAlert(id)                         F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
 Mutation.updateConfigurationField(id)            F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.removeConfigurationField(id)            F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.createDevices(productId)                F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
@@ -105,6 +115,9 @@ Subscription.webhookCalled(productId)            ✓ F F F ✓   ✓ F F F ✓  
 Subscription.deviceStatusChanged(workspaceId)    ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 Subscription.deviceStatusChanged(productId)      ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U
 Subscription.deviceStatusChanged(deviceIds)      ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
+Subscription.alertChanged(workspaceId)           ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
+Subscription.alertChanged(productId)             ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U
+Subscription.alertChanged(deviceIds)             ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 `;
 
 /** The same for REST; `(another)`: about a device of the workspace that the limits do not cover. */

@@ -253,11 +253,15 @@ describe.each(EITHER_DATABASE)('tenants on %s', (database) => {
       expect(data['product']).toEqual({
         name: tenant.marker,
         webhookId: tenant.webhookId,
-        fields: [{ id: tenant.fieldId, unit: null }],
+        // The second one is that of the alert.
+        fields: [
+          { id: tenant.fieldId, unit: null },
+          { id: expect.any(String), unit: null },
+        ],
         devices: { edges: [{ node: { id: tenant.deviceId, name: tenant.marker } }] },
         decoderVersions: [{ version: 1 }],
       });
-      expect(data['device'].latest).toEqual([{ value: tenant.marker }]);
+      expect(data['device'].latest).toEqual([{ value: tenant.marker }, { value: 1 }]);
       expect(data['workspace'].members).toHaveLength(2);
       expect(data['workspace'].tokens.map((token: { id: string }) => token.id)).toContain(tenant.individualId);
     }

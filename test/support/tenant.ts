@@ -19,6 +19,9 @@ export interface Tenant {
   callId: string;
   exampleId: string;
   configurationFieldId: string;
+  ruleId: string;
+  /** An alert that fires, of a rule of its own. */
+  alertId: string;
   unknownDeviceId: string;
   otherUnknownDeviceId: string;
   /** A second product with one device. */
@@ -106,6 +109,7 @@ export async function createTenant(server: TestServer, admin?: Person): Promise<
     `mutation ($device: ID!, $product: ID!, $marker: String!, $value: MeasurementValue!) {
        recordMeasurements(deviceId: $device, entries: [{ field: "NOTE", value: $value }, { field: "SEEN", value: 1 }]) { stored }
        addConfigurationField(productId: $product, input: { identifier: "NOTE", type: STRING, name: $marker }) { id }
+       createRule(productId: $product, input: { name: $marker, levels: [{ severity: INFO, all: [{ absentSeconds: 2678400 }] }] }) { id }
        addDecoderExample(productId: $product, name: $marker, request: { body: "{}" }, expected: []) { id }
      }`,
     { device: product.deviceId, product: product.productId, marker, value: marker },
@@ -138,11 +142,40 @@ export async function createTenant(server: TestServer, admin?: Person): Promise<
     callId: called.calls.edges[0].node.id,
     exampleId: data['addDecoderExample'].id,
     configurationFieldId: data['addConfigurationField'].id,
+    ruleId: data['createRule'].id,
+    alertId: await makeAlert(server, member.token, product, { withRule: true }),
     unknownDeviceId: unknownId(marker),
     otherUnknownDeviceId: unknownId(`${marker}-2`),
     otherProductId: other.productId,
     otherDeviceId: other.deviceId,
   };
+}
+
+/** The id of a new alert of the device, which fires; `withRule`: the product has no rule for it yet. */
+export async function makeAlert(
+  server: TestServer,
+  token: string,
+  { productId, deviceId }: Pick<Tenant, 'productId' | 'deviceId'>,
+  { withRule }: { withRule: boolean },
+): Promise<string> {
+  if (withRule)
+    await server.gql(
+      `mutation ($p: ID!) {
+         addField(productId: $p, input: { identifier: "LEVEL", type: FLOAT }) { id }
+         createRule(productId: $p, input: { name: "level", levels: [{ severity: INFO, all: [{ field: "LEVEL", operator: GT, value: 0 }] }] }) { id }
+       }`,
+      { p: productId },
+      token,
+    );
+  const record =
+    'mutation ($d: ID!) { recordMeasurements(deviceId: $d, entries: [{ field: "LEVEL", value: 1 }]) { stored } }';
+  await server.gql(record, { d: deviceId }, token);
+  for (;;) {
+    const query = 'query ($d: ID!) { alerts(deviceId: $d) { edges { node { id } } } }';
+    const { alerts } = await server.gql(query, { d: deviceId }, token);
+    if (alerts.edges.length > 0) return alerts.edges[0].node.id;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }
 
 async function tenantProduct(

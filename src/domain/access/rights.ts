@@ -44,6 +44,7 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.device': READ,
   'Query.deviceBySerialNumber': READ,
   'Query.history': READ,
+  'Query.alerts': READ,
   'Query.unknownDevices': { needs: ['READ'], whole: true },
   'Query.exportConfiguration': { needs: ['ADMIN', 'READ'], whole: true },
   // Without a workspace it concerns the installation, for operators: the argument decides.
@@ -86,6 +87,13 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Mutation.addConfigurationField': CONFIGURE,
   'Mutation.updateConfigurationField': CONFIGURE,
   'Mutation.removeConfigurationField': CONFIGURE,
+  // A key needs a token of the whole workspace: whether it is free tells of products that a limit hides.
+  'Mutation.createRule': CONFIGURE,
+  'Mutation.updateRule': CONFIGURE,
+  'Mutation.deleteRule': CONFIGURE,
+  'Mutation.testRule': READ,
+  'Mutation.acknowledgeAlert': CONFIGURE,
+  'Mutation.snoozeAlert': CONFIGURE,
   'Mutation.createDevices': CONFIGURE,
   'Mutation.importDevices': CONFIGURE,
   // What it counts tells of devices.
@@ -114,6 +122,7 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Subscription.measurementsRecorded': READ,
   'Subscription.webhookCalled': READ,
   'Subscription.deviceStatusChanged': READ,
+  'Subscription.alertChanged': READ,
 };
 
 const ANY: FieldRight = { anyOf: 'any', on: 'parent' };
@@ -136,7 +145,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
     'id name deviceType createdAt': ANY,
     // The dashboard is that of each of its devices.
     'key offlineAfterSeconds ignoreZeroPlaces fields field dashboard configurationFields': SETUP,
-    'writeRate decoder timeZone answer200 webhookAnswer': PRODUCT_SETUP,
+    'rules writeRate decoder timeZone answer200 webhookAnswer': PRODUCT_SETUP,
     'devices suggestedFields decoderVersions decoderExamples decoderStatistics': { anyOf: ['READ'], on: 'product' },
     'call calls searchCalls replayProgress': { anyOf: ['READ'], on: 'product' },
     'webhookId webhookUrl': { anyOf: ['CONFIGURE'], on: 'product' },
@@ -153,6 +162,26 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   },
   Misfits: { 'misfits values devices ofDevices': VALUES },
   ConfigurationField: { 'id identifier type name description default': SETUP },
+  Rule: {
+    'id key product name enabled tags levels forSeconds clearForSeconds latched schedule': SETUP,
+    alerts: VALUES,
+  },
+  Alert: {
+    'id rule device state severity startedAt firedAt endedAt late acknowledgedBy acknowledgedAt snoozedUntil trace':
+      VALUES,
+  },
+  AlertTrace: { 'at state severity values reason note': VALUES },
+  AlertEvent: { 'cursor alert': VALUES },
+  AlertConnection: { 'edges pageInfo totalCount': VALUES },
+  AlertEdge: { 'cursor node': VALUES },
+  Episode: { 'device severity startedAt firedAt endedAt values': VALUES },
+  RuleLevel: { 'severity all any': SETUP },
+  Condition: {
+    'field operator value otherField configurationField clear window absentSeconds circle polygon from to': SETUP,
+  },
+  ConditionWindow: { 'aggregation seconds': SETUP },
+  Circle: { 'center meters': SETUP },
+  Schedule: { 'days hours timeZone': SETUP },
   ConfigurationValue: { 'field value overridden': SETUP },
   SuggestedField: { 'identifier type name unit lastValue lastSeenAt seen': VALUES },
   UnknownDevice: { 'id identifier network firstSeenAt lastSeenAt seen productId ambiguous': VALUES },

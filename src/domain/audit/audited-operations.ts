@@ -41,6 +41,11 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   addConfigurationField: 'workspace',
   updateConfigurationField: 'workspace',
   removeConfigurationField: 'workspace',
+  createRule: 'workspace',
+  updateRule: 'workspace',
+  deleteRule: 'workspace',
+  acknowledgeAlert: 'workspace',
+  snoozeAlert: 'workspace',
   createDevices: 'workspace',
   importDevices: 'workspace',
   updateDevices: 'workspace',
@@ -60,6 +65,7 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   // Measurements, not administration; and a trial that stores nothing.
   recordMeasurements: null,
   testDecoder: null,
+  testRule: null,
   planConfiguration: null,
 };
 
@@ -69,6 +75,8 @@ export const TOLD: ReadonlySet<string> = new Set(
     'id ids productId deviceId workspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
     'dryRun status force ignore version name email operator role kind scopes expiresAt identifier type meaning ' +
     'overflowAt unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
+    'until confirm enabled levels forSeconds clearForSeconds latched schedule severity all any field operator value otherField ' +
+    'configurationField clear window absentSeconds circle polygon aggregation seconds center meters days hours ' +
     'confirm answer200 ignoreZeroPlaces timeZone key onExisting addTags removeTags anyTags search online lastHeardBefore lastHeardAfter hash set prune deleteData'
   ).split(' '),
 );

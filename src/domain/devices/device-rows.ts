@@ -139,7 +139,7 @@ export async function deleteDeviceRows(
       [],
       'run',
     );
-    for (const table of ['moved_field', 'moved_device'])
+    for (const table of ['moved_field', 'moved_device', 'rule_state'])
       await em.execute(`delete from ${table} where device_key in (${list})`, [], 'run');
     const gone = await em.execute<{ id: string }[]>(`delete from device where key in (${held}) returning id`);
     for (const { id } of gone) ids.push(id);

@@ -16,6 +16,11 @@ import { MemberSchema } from './member.ts';
 import { UnknownCallSchema } from './unknown-call.ts';
 import { UnknownDeviceSchema } from './unknown-device.ts';
 import { ProductAnswerSchema } from './product-answer.ts';
+import { AlertSchema } from './alert.ts';
+import { AlertEventSchema } from './alert-event.ts';
+import { RuleReaderSchema } from './rule-reader.ts';
+import { RuleStateSchema } from './rule-state.ts';
+import { RuleSchema } from './rule.ts';
 import { RetentionGraceSchema } from './retention-grace.ts';
 import { WorkspaceSchema } from './workspace.ts';
 
@@ -30,6 +35,11 @@ export const ENTITIES = [
   FieldSchema,
   FieldAliasSchema,
   ConfigurationFieldSchema,
+  RuleSchema,
+  RuleStateSchema,
+  RuleReaderSchema,
+  AlertSchema,
+  AlertEventSchema,
   SuggestedFieldSchema,
   DeviceSchema,
   RetentionGraceSchema,

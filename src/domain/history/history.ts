@@ -5,6 +5,7 @@ import type { Moment, PointsAnswer, StatisticsAnswer } from '../ports/series-req
 import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import type { LatestRow, MeasurementStore, StoredValue } from '../ports/store.ts';
 import { chosenFields, fieldsOfEach, fieldsOrError, memoized } from './chosen-fields.ts';
+import { fieldColumns, type FieldColumns } from './field-columns.ts';
 import { ofField } from './of-field.ts';
 import type { PointBudget } from './point-budget.ts';
 import { checkRange, MAX_POINTS, planSeries, prepareSeries, type SeriesPlan, type SeriesQuery } from './series-plan.ts';
@@ -197,6 +198,20 @@ export class History {
       const { first, last, ...rest } = results[i]!.answer as StatisticsAnswer;
       return { field, ...rest, first: toValue(field, first), last: toValue(field, last) };
     });
+  }
+
+  /** The oldest `limit` values of each field in a range (ms UTC; start inclusive, end exclusive), as they are stored. */
+  async columns(
+    device: Pick<DeviceInfo, 'key'>,
+    fields: readonly FieldInfo[],
+    { from, to, limit }: { from: number; to: number; limit: number },
+    budget: PointBudget,
+  ): Promise<FieldColumns[]> {
+    const requests = fields.map((field): ViewRequest => {
+      const range = { deviceKey: device.key, ...ofField(field), from, to, maxCharacters: MAX_CHARACTERS };
+      return { ...range, view: { kind: 'raw', limit } };
+    });
+    return (await budget.page(() => this.#reader.read(requests, budget))).map(fieldColumns);
   }
 
   /** Number of the devices' values of a field, and of those that do not fit the type, whatever the field's is now. */

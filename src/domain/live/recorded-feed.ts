@@ -96,11 +96,17 @@ export class RecordedFeed {
   #isDirty = true;
   #isTelling = false;
   #isStopped = false;
+  readonly #listeners: (() => void)[] = [];
 
   constructor(deps: RecordedFeedDeps) {
     this.#deps = deps;
     deps.cluster.onMessage('recorded', () => this.#wake());
     void runAs(NOBODY, () => this.#run());
+  }
+
+  /** Calls the listener whenever something was recorded, here or elsewhere. */
+  onRecorded(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Call it after the commit of what was recorded on this node. Never waits. */
@@ -205,6 +211,7 @@ export class RecordedFeed {
   }
 
   #wake(): void {
+    for (const listener of this.#listeners) listener();
     this.#isDirty = true;
     if (this.#isFollowed) this.#alarm.ring();
   }

@@ -14,6 +14,7 @@ import {
 } from '../entities/configuration-field.ts';
 import type { Device } from '../entities/device.ts';
 import { FIELD_IDENTIFIER } from '../entities/field.ts';
+import { requireUnwatched } from '../rules/rule-rows.ts';
 import { checkOptionalText } from '../text/text.ts';
 import { checkConfiguration } from '../devices/device-input.ts';
 import { checkConfigurationValue } from './configuration-value.ts';
@@ -104,6 +105,8 @@ export class ConfigurationService {
         id,
         key: configurationFieldKeyOf(id),
       });
+      const { key, identifier, product } = found;
+      await requireUnwatched(em, { kind: 'configuration field', key, identifier, product });
       await em.nativeDelete(ConfigurationFieldSchema, { key: found.key });
       return found;
     });

@@ -28,6 +28,7 @@ import {
 import { fieldId, fieldKeyOf } from './field-id.ts';
 import { changedMeaning, type CheckedMeaning, type GivenMeaning } from './field-meaning.ts';
 import { renameField, wasTaken } from './rename-field.ts';
+import { requireUnwatched } from '../rules/rule-rows.ts';
 import { FieldAliasSchema } from '../entities/field-alias.ts';
 import type { FieldRemovals } from './field-removals.ts';
 import { type SuggestedField, SuggestedFieldSchema } from '../entities/suggested-field.ts';
@@ -93,6 +94,7 @@ export class FieldService {
       if (change.type === null) throw badInput('input.type: a field needs a type; leave it out to keep it.');
       const type = change.type ?? found.type;
       const changed: Partial<Field> = { type, ...changedMeaning(meaningOf(found), { ...change, type }, 'input') };
+      if (!isSameKind(type, found.type)) await requireUnwatched(em, { kind: 'field', ...partOf(found) });
       changed.wasBoolean = keepsBooleans(found, type);
       for (const key of ['name', 'unit', 'description'] as const)
         if (change[key] !== undefined) changed[key] = checkOptionalText(change[key], `input.${key}`, FIELD_TEXTS[key]);
@@ -142,6 +144,7 @@ export class FieldService {
     removals.requireRoom(access);
     const { field, after } = await this.#deps.database.write(async (em) => {
       const found = await this.#part(em, access, id);
+      await requireUnwatched(em, { kind: 'field', ...partOf(found) });
       const removed = { fieldKey: found.key, productKey: found.product.key };
       const after = await forgetRemovedField(em, removed, this.#deps.now());
       await em.nativeDelete(FieldSchema, { key: found.key });
@@ -191,6 +194,16 @@ async function requireFreeRole(em: EntityManager, productKey: number, role: Fiel
   if (role === null) return;
   const holder = await em.findOne(FieldSchema, { product: productKey, role });
   if (holder !== null) throw roleTaken('input.role', role, holder.identifier, fieldId(holder.key));
+}
+
+function partOf({ key, identifier, product }: Field) {
+  return { key, identifier, product };
+}
+
+/** Whether values of both types are compared alike. */
+function isSameKind(type: FieldType, other: FieldType): boolean {
+  const isNumber = (one: FieldType): boolean => one === 'FLOAT' || one === 'INTEGER';
+  return type === other || (isNumber(type) && isNumber(other));
 }
 
 function meaningOf({ meaning, overflowAt }: Field): CheckedMeaning {

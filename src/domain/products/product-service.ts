@@ -241,6 +241,7 @@ export class ProductService {
       const found = await lockProduct(em, access, id, 'CONFIGURE');
       found.deletedAt = this.#deps.now();
       found.authorKey = null;
+      await em.execute('update rule set author_key = null where product_key = ?', [found.key], 'run');
       return { id: found.id, key: found.key, workspaceId: found.workspace.id };
     });
     await this.finishDeletion(product);

@@ -20,7 +20,7 @@ export function isWithin(area: Area, corner: Corner): boolean {
 }
 
 /** The shortest way over the ground (haversine), in metres. */
-export function metersBetween([lat, lon]: Corner, [otherLat, otherLon]: Corner): number {
+function metersBetween([lat, lon]: Corner, [otherLat, otherLon]: Corner): number {
   const [up, across] = [Math.sin(((otherLat - lat) * RADIANS) / 2), Math.sin(((otherLon - lon) * RADIANS) / 2)];
   const share = up * up + Math.cos(lat * RADIANS) * Math.cos(otherLat * RADIANS) * across * across;
   return 2 * EARTH_METERS * Math.asin(Math.min(1, Math.sqrt(share)));

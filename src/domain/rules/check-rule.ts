@@ -3,11 +3,13 @@ import { checkTags } from '../devices/device-input.ts';
 import { checkAuthorKey } from '../keys/author-key.ts';
 import { checkText } from '../text/text.ts';
 import { checkCondition, checkSeconds, type GivenCondition, type Ground } from './check-condition.ts';
-import { type Level, MAX_CONDITIONS, SEVERITIES, type Severity } from './definition.ts';
+import { type Level, MAX_CONDITIONS, type RuleDefinition, SEVERITIES, type Severity } from './definition.ts';
 import { checkSchedule, type GivenSchedule } from './schedule.ts';
 
 /** Maximum characters of a rule's name. */
 const MAX_NAME = 200;
+/** Maximum characters of a rule's definition, as JSON. */
+const MAX_DEFINITION = 65_536;
 
 interface GivenLevel {
   severity: Severity;
@@ -33,18 +35,22 @@ export type CheckedRule = ReturnType<typeof checkRule>;
 
 /** The rule with its defaults; BAD_USER_INPUT naming the path of the first mistake. */
 export function checkRule(input: GivenRule, ground: Ground) {
+  const definition: RuleDefinition = {
+    levels: checkLevels(input.levels, ground),
+    forSeconds: checkSeconds(input.forSeconds ?? 0, 'input.forSeconds', 0),
+    clearForSeconds: checkSeconds(input.clearForSeconds ?? 0, 'input.clearForSeconds', 0),
+    latched: input.latched ?? false,
+    schedule: input.schedule == null ? null : checkSchedule(input.schedule, 'input.schedule'),
+  };
+  const { length } = JSON.stringify(definition);
+  if (length > MAX_DEFINITION)
+    throw badInput(`input.levels: ${length} characters as JSON, at most ${MAX_DEFINITION} are allowed.`);
   return {
     authorKey: checkAuthorKey(input.key, 'input.key'),
     name: checkText(input.name, 'input.name', { max: MAX_NAME }),
     enabled: input.enabled ?? true,
     tags: checkTags(input.tags ?? [], 'input.tags'),
-    definition: {
-      levels: checkLevels(input.levels, ground),
-      forSeconds: checkSeconds(input.forSeconds ?? 0, 'input.forSeconds', 0),
-      clearForSeconds: checkSeconds(input.clearForSeconds ?? 0, 'input.clearForSeconds', 0),
-      latched: input.latched ?? false,
-      schedule: input.schedule == null ? null : checkSchedule(input.schedule, 'input.schedule'),
-    },
+    definition,
   };
 }
 

@@ -3,7 +3,7 @@ import { cornerOf, isWithin } from './area.ts';
 import type { Changed, Condition, Operand, Threshold } from './definition.ts';
 
 /** The values that a condition is judged by: newest of each field, and the configuration of the device; by key. */
-export interface Known {
+interface Known {
   values: Readonly<Record<string, StoredValue>>;
   configuration: Readonly<Record<string, StoredValue | null>>;
 }

@@ -4,7 +4,7 @@ import { isMet } from './conditions.ts';
 import type { JudgeState, LevelRun, Reason, Run, Transition } from './judge-state.ts';
 
 /** A value that was recorded; times in ms UTC. */
-export interface JudgedValue {
+interface JudgedValue {
   field: number;
   measuredAt: number;
   /** Arrival by the clock. */
@@ -12,6 +12,13 @@ export interface JudgedValue {
   value: StoredValue;
   /** The aggregation at that time of each condition with a window of this field, by the index of the condition. */
   windows?: Readonly<Record<number, StoredValue | null>>;
+}
+
+/** A time of the judgement, measured and by the clock; `isAgain`: it was judged before, so no duration begins anew. */
+interface Moment {
+  at: number;
+  receivedAt: number;
+  isAgain?: boolean;
 }
 
 /**
@@ -88,6 +95,7 @@ export class RuleJudge {
     const judgedAt = state.judgedAt[field];
     if (indexes === undefined || (judgedAt !== undefined && measuredAt < judgedAt)) return;
     const at = state.at === null ? measuredAt : Math.max(state.at, measuredAt);
+    const isAgain = at === state.at;
     if (this.#nextDue <= at) this.#pass(at);
     state.at = at;
     const before = state.values[field];
@@ -109,7 +117,7 @@ export class RuleJudge {
       if (state.held[index]) reason = 'HEARD';
       state.held[index] = false;
     }
-    this.#apply(at, receivedAt, reason);
+    this.#apply({ at, receivedAt, isAgain }, reason);
   }
 
   /** The device sent something, whatever it was. */
@@ -122,7 +130,7 @@ export class RuleJudge {
         state.held[index] = false;
         ended = true;
       }
-    if (ended) this.#apply(receivedAt, receivedAt, 'HEARD');
+    if (ended) this.#apply({ at: receivedAt, receivedAt }, 'HEARD');
   }
 
   /** What has ended or gone silent by the clock, in the order in which it did. */
@@ -144,7 +152,7 @@ export class RuleJudge {
         if (ending.dueAt === due) ending.dueAt = null;
       } else {
         this.state.held[silent] = true;
-        this.#apply(due, due, 'SILENT');
+        this.#apply({ at: due, receivedAt: due }, 'SILENT');
       }
     }
   }
@@ -207,12 +215,13 @@ export class RuleJudge {
   }
 
   /** Moves the levels by what is met now; a level is met as well wherever a higher one is. */
-  #apply(at: number, receivedAt: number, reason: Reason): void {
+  #apply(moment: Moment, reason: Reason): void {
     const { levels } = this.state;
+    const { at } = moment;
     let met = false;
     for (let level = levels.length - 1; level >= 0; level -= 1) {
       met = met || this.#isLevelMet(level);
-      this.#move(levels[level]!, met, at, receivedAt);
+      this.#move(levels[level]!, met, moment);
     }
     this.#findDue();
     while (this.#nextDue <= at) this.#end(this.#nextDue);
@@ -226,16 +235,22 @@ export class RuleJudge {
     return all;
   }
 
-  #move(run: LevelRun, met: boolean, at: number, receivedAt: number): void {
+  #move(run: LevelRun, met: boolean, { at, receivedAt, isAgain = false }: Moment): void {
+    const dueIn = (end: number): number => {
+      const due = receivedAt + Math.max(0, end - at);
+      return isAgain && run.dueAt !== null ? Math.min(run.dueAt, due) : due;
+    };
     if (met) {
       if (run.since === null) run.since = at;
+      if (run.clearSince !== null) run.dueAt = null;
       run.clearSince = null;
-      run.dueAt = run.firedAt === null ? receivedAt + Math.max(0, run.since + this.#forMs - at) : null;
+      run.dueAt = run.firedAt === null ? dueIn(run.since + this.#forMs) : null;
     } else if (run.firedAt === null) {
       if (run.since !== null) reset(run);
     } else {
+      if (run.clearSince === null) run.dueAt = null;
       run.clearSince ??= Math.max(at, run.since!);
-      run.dueAt = receivedAt + Math.max(0, run.clearSince + this.#clearForMs - at);
+      run.dueAt = dueIn(run.clearSince + this.#clearForMs);
     }
   }
 

@@ -5,6 +5,7 @@ import { PointBudget } from '../../domain/history/point-budget.ts';
 import { type Caller, anonymousAt } from '../../scheduling/caller.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
+import type { LiveAlerts } from '../live/live-alerts.ts';
 import type { LiveStatus } from '../live/live-status.ts';
 import type { LiveMeasurements } from '../live/live-measurements.ts';
 import { WorkBudget } from './work-budget.ts';
@@ -29,6 +30,7 @@ export interface LiveSources {
   measurements: LiveMeasurements;
   calls: LiveCalls;
   status: LiveStatus;
+  alerts: LiveAlerts;
 }
 
 /**

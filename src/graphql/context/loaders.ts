@@ -21,6 +21,7 @@ import {
 } from '../../domain/products/field-rows.ts';
 import { bytesOfAnswers, readAnswers } from '../../domain/products/product-answers.ts';
 import type { ProductAnswers } from '../../domain/ingest-cache/product-rows.ts';
+import { readRules, readRulesByKey, ruleCounts, type RuleRow } from '../../domain/rules/rule-rows.ts';
 import type { WorkBudget } from './work-budget.ts';
 import { numbering } from '../../domain/sql/numbering.ts';
 import type { TokenScope } from '../../domain/entities/token.ts';
@@ -40,6 +41,9 @@ const PART_BYTES = 100;
 /** Maximum products' answers per look-up, up to 16 KiB each. */
 const ANSWERS_AT_ONCE = 100;
 const MAX_SOURCE_BYTES = 256 * 1024;
+/** Maximum rules per look-up, up to 64 KiB each, mostly one. */
+const RULES_AT_ONCE = 200;
+const RULE_BYTES = 2_000;
 /** Maximum devices per look-up. */
 const DEVICES_AT_ONCE = 500;
 const DEVICE_BYTES = 1_000;
@@ -69,6 +73,9 @@ export interface Loaders {
   /** Earlier identifiers of a field, by its key. */
   aliasesOfField: Batch<number, string[]>;
   configurationOfProduct: Batch<number, ConfigurationRow[]>;
+  rulesOfProduct: Batch<number, RuleRow[]>;
+  /** A rule, by its key. */
+  rule: Batch<number, RuleRow | null>;
   field: Batch<number, Field | null>;
   /** The active decoder of a product, without its source; null: it has none. */
   activeDecoder: Batch<Product, DecoderVersion | null, number>;
@@ -78,6 +85,7 @@ export interface Loaders {
   exampleTexts: Batch<string, ExampleTexts | null>;
   /** A device, by its id. */
   device: Batch<string, Device | null>;
+  deviceByKey: Batch<number, Device | null>;
   /** Metadata of a device that was read, by its key; null: it has none, or is gone. */
   metadata: Batch<number, StoredJson | null>;
   /** Own configuration of a device that was read, by its key: key of a configuration field → its own value. */
@@ -176,6 +184,24 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
         ),
       { sizesOf: (keys) => partCounts(database, 'configuration_field', keys), atMost: PARTS_AT_ONCE },
     ),
+    rulesOfProduct: new Batch(
+      (keys) =>
+        budget.load<RuleRow[][]>(
+          () => yieldToEventLoop().then(() => readRules(database, keys)),
+          (lists) => lists.flat().length * RULE_BYTES,
+        ),
+      { sizesOf: (keys) => ruleCounts(database, keys), atMost: RULES_AT_ONCE },
+    ),
+    rule: new Batch(
+      async (keys) => {
+        const rows = await budget.load(
+          () => yieldToEventLoop().then(() => readRulesByKey(database, keys)),
+          (found) => found.length * RULE_BYTES,
+        );
+        return inOrder(keys, rows, (row) => row.key);
+      },
+      { atMost: RULES_AT_ONCE },
+    ),
     field: new Batch(async (keys) => {
       const rows = await database.read().find(FieldSchema, { key: { $in: [...keys] } });
       return inOrder(keys, rows, (row) => row.key);
@@ -224,6 +250,17 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
           (found) => found.reduce((bytes, device) => bytes + bytesOfDevice(device), 0),
         );
         return inOrder(ids, rows, (row) => row.id);
+      },
+      { atMost: DEVICES_AT_ONCE },
+    ),
+    deviceByKey: new Batch(
+      async (keys) => {
+        await yieldForLarge(keys.length * DEVICE_BYTES);
+        const rows = await budget.load(
+          () => readDevices(database, 'key', keys),
+          (found) => found.reduce((bytes, device) => bytes + bytesOfDevice(device), 0),
+        );
+        return inOrder(keys, rows, (row) => row.key);
       },
       { atMost: DEVICES_AT_ONCE },
     ),

@@ -25,11 +25,15 @@ import type { ConfigurationExport } from '../../domain/configuration/configurati
 import type { ConfigurationPlans } from '../../domain/configuration/configuration-plans.ts';
 import type { ConfigurationService } from '../../domain/products/configuration-service.ts';
 import type { ProductService } from '../../domain/products/product-service.ts';
+import { RuleTrial } from '../../domain/rules/rule-trial.ts';
+import type { AlertService } from '../../domain/alerts/alert-service.ts';
+import type { RuleService } from '../../domain/rules/rule-service.ts';
 import type { TokenService } from '../../domain/accounts/token-service.ts';
 import type { UserService } from '../../domain/accounts/user-service.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { WorkspaceRemoval } from '../../domain/products/workspace-removal.ts';
 import type { WorkspaceService } from '../../domain/accounts/workspace-service.ts';
+import { AlertResolver } from './alert-resolver.ts';
 import { AuditResolver } from './audit-resolver.ts';
 import { ConfigurationDocumentResolver } from './configuration-document-resolver.ts';
 import { ConfigurationResolver } from './configuration-resolver.ts';
@@ -54,6 +58,8 @@ import { ProductDecoderResolver } from './objects/product-decoder-resolver.ts';
 import { ProductObjectResolver } from './objects/product-object-resolver.ts';
 import { SeriesResolver } from './objects/series-resolver.ts';
 import { TokenObjectResolver } from './objects/token-object-resolver.ts';
+import { AlertObjectResolver } from './objects/alert-object-resolver.ts';
+import { RuleObjectResolver } from './objects/rule-object-resolver.ts';
 import { WebhookCallResolver } from './objects/webhook-call-resolver.ts';
 import { WorkspaceObjectResolver } from './objects/workspace-object-resolver.ts';
 import {
@@ -64,6 +70,7 @@ import {
 import { PlanResolver } from './plan-resolver.ts';
 import { ProductResolver } from './product-resolver.ts';
 import { ReplayResolver } from './replay-resolver.ts';
+import { RuleResolver } from './rule-resolver.ts';
 import { TokenResolver } from './token-resolver.ts';
 import { UnknownDeviceResolver } from './unknown-device-resolver.ts';
 import { UserResolver } from './user-resolver.ts';
@@ -85,6 +92,8 @@ export interface ResolverDeps {
   tokens: TokenService;
   products: ProductService;
   fields: FieldService;
+  rules: RuleService;
+  alerts: AlertService;
   plans: Plans;
   devices: DeviceService;
   deviceImporter: DeviceImporter;
@@ -137,6 +146,16 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
     ConfigurationDocumentResolver,
     (d) => new ConfigurationDocumentResolver(d.configurationExport, d.configurationPlans, d.configurationApply),
   ],
+  [
+    RuleResolver,
+    (d) => {
+      const choice = new DeviceChoice(d.ingestCache, d.deviceList);
+      return new RuleResolver(d.rules, new RuleTrial({ ...d, choice }));
+    },
+  ],
+  [RuleObjectResolver, (d) => new RuleObjectResolver(d.alerts)],
+  [AlertResolver, (d) => new AlertResolver(d.alerts)],
+  [AlertObjectResolver, () => new AlertObjectResolver()],
   [UnknownDeviceResolver, (d) => new UnknownDeviceResolver(d.unknownDevices)],
   [FieldResolver, (d) => new FieldResolver(d.fields)],
   [FieldObjectResolver, (d) => new FieldObjectResolver(new FieldMisfits({ ...d, devices: d.deviceList }))],

@@ -1,5 +1,7 @@
 import 'reflect-metadata';
 import { registerEnumType } from 'type-graphql';
+import { CONDITION_OPERATORS, SEVERITIES } from '../../domain/rules/definition.ts';
+import { ALERT_STATES } from '../../domain/rules/judge-state.ts';
 import { WRITE_RATE_SOURCES } from '../../domain/devices/write-rate-service.ts';
 import { ON_EXISTING } from '../../domain/devices/device-wish.ts';
 import { DEVICE_ORDERS } from '../../domain/devices/device-order.ts';
@@ -121,6 +123,34 @@ export const CallStatusEnum = enumOf('CallStatus', CALL_STATUSES, 'What became o
   DECODER_FAILED: 'The decoder failed; the call can be replayed.',
   NO_DECODER: 'The product had no decoder; the call can be replayed.',
 });
+
+export const SeverityEnum = enumOf('Severity', SEVERITIES, 'How bad it is.', {
+  INFO: 'Good to know.',
+  WARNING: 'Somebody should look.',
+  CRITICAL: 'Somebody must act.',
+});
+export const AlertStateEnum = enumOf('AlertState', ALERT_STATES, 'How an alert stands.', {
+  PENDING: 'Its rule is met, but not yet for long enough.',
+  FIRING: 'Its rule is met, and has been for long enough.',
+  RECOVERING: 'Its rule is not met any more, but not yet for long enough, or it waits to be acknowledged.',
+  RESOLVED: 'It is over.',
+});
+export const ConditionOperatorEnum = enumOf(
+  'ConditionOperator',
+  CONDITION_OPERATORS,
+  'How a condition compares a value with its operand, or a place with an area.',
+  {
+    GT: 'Greater than.',
+    GTE: 'Greater than or equal to.',
+    LT: 'Less than.',
+    LTE: 'Less than or equal to.',
+    EQ: 'Equal to.',
+    NEQ: 'Not equal to.',
+    CONTAINS: 'A text that has the operand in it, in the same case.',
+    INSIDE: 'A place within the circle or polygon.',
+    OUTSIDE: 'A place that is not within the circle or polygon.',
+  },
+);
 
 function enumOf<Value extends string>(
   name: string,

@@ -241,6 +241,18 @@ describe('what users of other systems complained of', () => {
   });
 });
 
+test('a moment that is sent again and again ends no later for that', () => {
+  const { judge, value, clock } = judging(rule([above(30)], { forSeconds: 600 }));
+  value(0, 31);
+  value(0, 31, { arrives: 5 });
+  value(0, 32, { arrives: 9 });
+  clock(10);
+  expect(told(judge.taken())).toEqual([
+    [0, 'PENDING', 'WARNING'],
+    [10, 'FIRING', 'WARNING'],
+  ]);
+});
+
 test('a latched alert ends only by acknowledgement', () => {
   const { judge, value, clock } = judging(rule([above(30)], { latched: true }));
   value(0, 31);

@@ -17,6 +17,7 @@ import { FieldObject, SuggestedFieldObject } from '../../types/field.ts';
 import { Json } from '../../types/json.ts';
 import { LONG_TEXT } from '../../types/long-text.ts';
 import { ProductObject, WebhookAnswerObject } from '../../types/product.ts';
+import { RuleObject } from '../../types/rule.ts';
 import { bytesOfListed, deviceOf, devicePaging, knowDevices } from '../../paging/devices.ts';
 
 /** Calls and decoders of a product are in product-calls-resolver and product-decoder-resolver. */
@@ -118,6 +119,14 @@ export class ProductObjectResolver {
     @Ctx() { loaders }: GraphqlContext,
   ): Promised<ConfigurationFieldObject[]> {
     return loaders.configurationOfProduct.load(key);
+  }
+
+  @FieldResolver(() => [RuleObject], {
+    complexity: ({ childComplexity }) => 1 + 10 * childComplexity,
+    description: 'What watches its devices, in the order in which it was made.',
+  })
+  rules(@Root() { key }: Product, @Ctx() { loaders }: GraphqlContext): Promised<RuleObject[]> {
+    return loaders.rulesOfProduct.load(key);
   }
 
   @FieldResolver(() => [SuggestedFieldObject], {

@@ -1,0 +1,54 @@
+import type { Logger } from 'pino';
+import type { Closers } from './closers.ts';
+import { AlertFeed } from './domain/alerts/alert-feed.ts';
+import { AlertService } from './domain/alerts/alert-service.ts';
+import { Evaluator } from './domain/alerts/evaluator.ts';
+import { Judgings } from './domain/alerts/judgings.ts';
+import { RuleBook } from './domain/alerts/rule-book.ts';
+import type { DeviceCache } from './domain/devices/device-cache.ts';
+import type { History } from './domain/history/history.ts';
+import type { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
+import type { RecordedFeed } from './domain/live/recorded-feed.ts';
+import type { Cluster } from './domain/ports/cluster.ts';
+import type { Database } from './domain/ports/database.ts';
+import type { MeasurementStore } from './domain/ports/store.ts';
+
+interface AlertsDeps {
+  bare: Database;
+  /** For administration: its changes get their entry in the audit log. */
+  audited: Database;
+  store: MeasurementStore;
+  history: History;
+  ingestCache: IngestCache;
+  deviceCache: DeviceCache;
+  feed: RecordedFeed;
+  cluster: Cluster;
+  now: () => number;
+  log: Logger;
+}
+
+/** Builds what judges recorded values by the rules, and tells of alerts, in order of need. */
+export function createAlerts(deps: AlertsDeps, closers: Closers) {
+  const { bare: database, audited, store, history, ingestCache, deviceCache: devices, feed, cluster, now, log } = deps;
+  const alertFeed = new AlertFeed({
+    database,
+    onError: (error) => log.warn({ err: error }, 'reading changes of alerts'),
+  });
+  closers.add('changes of alerts', () => alertFeed.stop());
+  const book = new RuleBook(database, cluster);
+  const judgings = new Judgings({ database, store, history, ingestCache, devices, now });
+  const onAlerts = (): void => alertFeed.changed();
+  const evaluator = new Evaluator({
+    database,
+    store,
+    judgings,
+    book,
+    feed,
+    cluster,
+    now,
+    onError: (error) => log.warn({ err: error }, 'judging recorded values by the rules'),
+    onAlerts,
+  });
+  closers.add('rules', () => evaluator.stop());
+  return { alertFeed, alerts: new AlertService({ database: audited, judgings, book, now, onAlerts }) };
+}

@@ -1,0 +1,304 @@
+import { Alarm } from '../../scheduling/alarm.ts';
+import { NOBODY } from '../../scheduling/caller.ts';
+import { runAs } from '../../scheduling/current-caller.ts';
+import { pause } from '../../scheduling/pause.ts';
+import { DeviceSchema } from '../entities/device.ts';
+import { RuleSchema } from '../entities/rule.ts';
+import { RuleReaderSchema } from '../entities/rule-reader.ts';
+import { behind, decodeCursor, encodeCursor, type FeedCursor, queryBehind } from '../live/feed-cursor.ts';
+import type { RecordedFeed } from '../live/recorded-feed.ts';
+import { type RecordedEvent, toEvents } from '../live/recorded-event.ts';
+import type { Cluster } from '../ports/cluster.ts';
+import type { Database } from '../ports/database.ts';
+import type { MeasurementStore } from '../ports/store.ts';
+import { uuidV7 } from '../text/uuid.ts';
+import { closeAlerts, forgetStates, lockReader, writeJudged } from './alert-rows.ts';
+import type { Judged } from './judging.ts';
+import type { Judgings } from './judgings.ts';
+import type { RuleBook, Rules, WatchingRule } from './rule-book.ts';
+
+interface EvaluatorDeps {
+  database: Database;
+  store: Pick<MeasurementStore, 'position' | 'recorded'>;
+  judgings: Judgings;
+  book: RuleBook;
+  feed: Pick<RecordedFeed, 'onRecorded'>;
+  cluster: Cluster;
+  now: () => number;
+  /** Told of a failure; it is tried again a second later. */
+  onError: (error: unknown) => void;
+  /** Called after alerts have changed. */
+  onAlerts: () => void;
+}
+
+/** Readings per page of the order of commits. */
+const PAGE = 2_000;
+/** Devices whose times are due, or that are judged again, at once. */
+const DEVICES_AT_ONCE = 500;
+const LOOK_ANYWAY_MS = 1_000;
+/** Time for which a node is the reader without a sign of life. */
+const LEASE_MS = 10_000;
+/** Time after which events are no longer kept. */
+const EVENTS_KEPT_MS = 3_600_000;
+
+/** Judges again what moved meanwhile. */
+class Moved extends Error {}
+
+/**
+ * Judges recorded values by the rules, behind the recorder's commit: states, place in the order of commits, alerts and
+ * their events move in one commit, so that nothing is told twice or never, whatever dies meanwhile. One node at a time
+ * reads; without rules nobody does.
+ */
+export class Evaluator {
+  readonly #deps: EvaluatorDeps;
+  readonly #node = uuidV7();
+  readonly #alarm = new Alarm();
+  readonly #stopped: Promise<void>;
+  #isOver = false;
+  /** How far everything was judged; null: read from the database. */
+  #cursor: FeedCursor | null = null;
+  #leaseUntil = 0;
+  #storedAt = 0;
+  #forgetAt = 0;
+
+  constructor(deps: EvaluatorDeps) {
+    this.#deps = deps;
+    deps.book.onChanged(() => this.#alarm.ring());
+    deps.feed.onRecorded(() => this.#alarm.ring());
+    this.#stopped = runAs(NOBODY, () => this.#run());
+  }
+
+  /** Ends after the commit under way. */
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    this.#alarm.ring();
+    await this.#stopped;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isOver) {
+      try {
+        await this.#alarm.sleep(await this.#step());
+      } catch (error) {
+        this.#cursor = null;
+        this.#leaseUntil = 0;
+        if (error instanceof Moved || this.#isOver) continue;
+        this.#deps.onError(error);
+        await pause(LOOK_ANYWAY_MS);
+      }
+    }
+  }
+
+  /** Judges all that there is to judge; the time until there may be more, in ms. */
+  async #step(): Promise<number> {
+    const { now } = this.#deps;
+    const rules = await this.#deps.book.present();
+    if (this.#deps.book.takeNews()) await this.#closeDisabled();
+    if (rules.size === 0 && this.#cursor === null) return LOOK_ANYWAY_MS;
+    if (!(await this.#holdsLease())) return LOOK_ANYWAY_MS;
+    if (rules.size === 0) {
+      await this.#rest();
+      return LOOK_ANYWAY_MS;
+    }
+    await this.#judgeSaved(rules);
+    // Before reading, so that nothing that was recorded by then is taken for silence.
+    const readAt = now();
+    await this.#readOn(rules);
+    await this.#judgeDue(rules, readAt);
+    await this.#forgetEvents();
+    const [{ due }] = (await this.#deps.database.read().execute('select min(due_at) as due from rule_state')) as [
+      { due: number | string | null },
+    ];
+    return due === null ? LOOK_ANYWAY_MS : Math.min(LOOK_ANYWAY_MS, Math.max(1, Number(due) - now()));
+  }
+
+  async #holdsLease(): Promise<boolean> {
+    const { database, cluster, now } = this.#deps;
+    if (now() < this.#leaseUntil - LEASE_MS / 2 && this.#cursor !== null) return true;
+    const isAlone = database.dialect === 'sqlite' || !cluster.shared;
+    const { held, position } = await database.write(async (em) => {
+      const reader = await lockReader(em);
+      const isFree = reader.node === this.#node || reader.until < now() || isAlone;
+      if (isFree) Object.assign(reader, { node: this.#node, until: now() + LEASE_MS });
+      return { held: isFree, position: reader.position ?? null };
+    });
+    if (!held) {
+      this.#cursor = null;
+      return false;
+    }
+    this.#leaseUntil = now() + LEASE_MS;
+    if (this.#cursor === null && position !== null) this.#cursor = decodeCursor(position);
+    this.#cursor ??= { after: await this.#deps.store.position(), between: null };
+    return true;
+  }
+
+  /** Forgets the place while nothing watches: the next rule begins with a new one. */
+  async #rest(): Promise<void> {
+    await this.#deps.database.write(async (em) => {
+      const reader = await lockReader(em);
+      const isWatched = (await em.count(RuleSchema, { enabled: true, product: { deletedAt: null } })) > 0;
+      if (!isWatched && reader.node === this.#node) reader.position = null;
+    });
+    this.#cursor = null;
+  }
+
+  /** Judges what was committed since, page by page. */
+  async #readOn(rules: Rules): Promise<void> {
+    for (let isComplete = false; !isComplete && !this.#isOver;) {
+      const page = await this.#deps.store.recorded(queryBehind(this.#cursor!, null, PAGE));
+      if (page.expired) return this.#catchUp();
+      const judged = await this.#judgeEvents(toEvents(page, this.#cursor!.after), rules);
+      const cursor = behind(this.#cursor!, page);
+      isComplete = page.complete;
+      const isOld = page.readings.length > 0 && this.#deps.now() - this.#storedAt > LOOK_ANYWAY_MS;
+      if (judged.length > 0 || isOld) await this.#commit(judged, cursor);
+      this.#cursor = cursor;
+    }
+  }
+
+  async #judgeEvents(events: readonly RecordedEvent[], rules: Rules): Promise<Judged[]> {
+    const judgings = await this.#deps.judgings.of([...new Set(events.map(({ deviceKey }) => deviceKey))], rules);
+    for (const event of events) await judgings.get(event.deviceKey)?.event(event);
+    return [...judgings.values()].map((judging) => judging.result(this.#deps.now()));
+  }
+
+  /** Judges devices whose times are due by the clock. */
+  async #judgeDue(rules: Rules, now: number): Promise<void> {
+    const { database } = this.#deps;
+    for (let isMore = true; isMore && !this.#isOver;) {
+      const rows = await database
+        .read()
+        .execute<{ key: number }[]>(
+          'select device_key as "key" from rule_state where due_at <= ? order by due_at limit ?',
+          [now, DEVICES_AT_ONCE],
+        );
+      isMore = rows.length === DEVICES_AT_ONCE;
+      if (rows.length === 0) return;
+      const judgings = await this.#deps.judgings.of(
+        rows.map(({ key }) => key),
+        rules,
+      );
+      const gone = rows.map(({ key }) => key).filter((key) => !judgings.has(key));
+      if (gone.length > 0) await database.write((em) => forgetStates(em, gone));
+      const judged: Judged[] = [];
+      for (const judging of judgings.values()) {
+        await judging.clock(now);
+        judged.push(judging.result(now));
+      }
+      await this.#commit(judged, this.#cursor!);
+    }
+  }
+
+  /** Judges all devices of rules that were saved since. */
+  async #judgeSaved(rules: Rules): Promise<void> {
+    for (const rule of [...rules.values()].flat())
+      if (rule.judgedRevision < rule.revision && !this.#isOver) await this.#judgeAgain(rule, rules);
+  }
+
+  async #judgeAgain(rule: WatchingRule, rules: Rules): Promise<void> {
+    const { database, now } = this.#deps;
+    for (let after: number | null = 0; after !== null && !this.#isOver;) {
+      const rows: { key: number }[] = await database
+        .read()
+        .find(
+          DeviceSchema,
+          { product: rule.productKey, key: { $gt: after } },
+          { fields: ['key'], orderBy: { key: 'asc' }, limit: DEVICES_AT_ONCE },
+        );
+      after = rows.length < DEVICES_AT_ONCE ? null : rows.at(-1)!.key;
+      const judgings = await this.#deps.judgings.of(
+        rows.map(({ key }) => key),
+        rules,
+      );
+      const judged: Judged[] = [];
+      for (const judging of judgings.values()) {
+        await judging.again(rule, now());
+        judged.push(judging.result(now()));
+      }
+      // Those that have sent something since are judged when that is read: it is not lost in what is stored.
+      const unread = await this.#unread();
+      await this.#commit(
+        judged.filter(({ deviceKey }) => !unread.has(deviceKey)),
+        this.#cursor!,
+      );
+    }
+    await database.write((em) =>
+      em.nativeUpdate(RuleSchema, { key: rule.key, revision: rule.revision }, { judgedRevision: rule.revision }),
+    );
+    rule.judgedRevision = rule.revision;
+  }
+
+  /** Devices with readings that were committed and not judged yet. */
+  async #unread(): Promise<Set<number>> {
+    const keys = new Set<number>();
+    for (let cursor = this.#cursor!; ;) {
+      const page = await this.#deps.store.recorded(queryBehind(cursor, null, PAGE));
+      for (const { deviceKey } of page.readings) keys.add(deviceKey);
+      if (page.complete || page.readings.length === 0) return keys;
+      cursor = behind(cursor, page);
+    }
+  }
+
+  /** What disabled rules had told is over. */
+  async #closeDisabled(): Promise<void> {
+    const { database, now, onAlerts } = this.#deps;
+    const rules = await database
+      .read()
+      .execute<{ key: number; revision: number }[]>(
+        'select "key", revision from rule where enabled = ? and judged_revision < revision',
+        [database.dialect === 'sqlite' ? 0 : false],
+      );
+    for (const { key, revision } of rules) {
+      await database.write(async (em) => {
+        await closeAlerts(em, await lockReader(em), { ruleKey: key, now: now() });
+        await em.nativeUpdate(RuleSchema, { key, revision }, { judgedRevision: revision });
+      });
+      onAlerts();
+    }
+  }
+
+  /** Too old to go on from: every device is judged again by what is stored. */
+  async #catchUp(): Promise<void> {
+    const { database, store } = this.#deps;
+    const cursor = { after: await store.position(), between: null };
+    await database.write(async (em) => {
+      const reader = await lockReader(em);
+      if (reader.node !== this.#node) throw new Moved();
+      reader.position = encodeCursor(cursor);
+      await em.execute('update rule set judged_revision = 0, revision = revision + 1', [], 'run');
+    });
+    this.#deps.book.forget();
+    this.#cursor = cursor;
+    this.#alarm.ring();
+  }
+
+  async #commit(judged: readonly Judged[], cursor: FeedCursor): Promise<void> {
+    const { database, now, onAlerts } = this.#deps;
+    const told = await database.write(async (em) => {
+      const reader = await lockReader(em);
+      if (reader.node !== this.#node) throw new Moved();
+      const before = reader.seq;
+      if (!(await writeJudged(em, database.dialect, reader, judged, { now: now() }))) throw new Moved();
+      Object.assign(reader, { position: encodeCursor(cursor), until: now() + LEASE_MS });
+      return reader.seq > before;
+    });
+    this.#leaseUntil = now() + LEASE_MS;
+    this.#storedAt = now();
+    if (told) onAlerts();
+  }
+
+  async #forgetEvents(): Promise<void> {
+    const { database, now } = this.#deps;
+    if (now() < this.#forgetAt) return;
+    this.#forgetAt = now() + EVENTS_KEPT_MS / 60;
+    await database.write(async (em) => {
+      const old = now() - EVENTS_KEPT_MS;
+      const [{ last }] = (await em.execute('select max(seq) as last from alert_event where at < ?', [old])) as [
+        { last: number | string | null },
+      ];
+      if (last === null) return;
+      await em.execute('delete from alert_event where seq <= ?', [Number(last)], 'run');
+      await em.nativeUpdate(RuleReaderSchema, { share: 0 }, { forgotten: Number(last) });
+    });
+  }
+}

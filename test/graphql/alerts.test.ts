@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  createDatabase,
+  createProduct,
+  DATABASES,
+  startServer,
+  type TestDatabase,
+  type TestProduct,
+  type TestServer,
+} from '../support/server.ts';
+import { firstPush } from '../support/subscribe.ts';
+import { createWorkspace } from '../support/tenant.ts';
+
+const ALERT = `id state severity startedAt firedAt endedAt late acknowledgedBy snoozedUntil rule { name } device { id }
+  trace { state severity reason values note }`;
+const LIST = `query ($p: ID, $s: [AlertState!]) { alerts(productId: $p, state: $s) { totalCount edges { node { ${ALERT} } } } }`;
+const RULE = 'mutation ($p: ID!, $i: RuleInput!) { createRule(productId: $p, input: $i) { id } }';
+const UPDATE = 'mutation ($id: ID!, $i: RuleInput!) { updateRule(id: $id, input: $i) { id } }';
+const CHANGED = `subscription ($p: ID, $a: String) { alertChanged(productId: $p, after: $a) { cursor alert { id state device { id } } } }`;
+
+type Alert = Record<string, any>;
+
+const hot = { field: 'temperature', operator: 'GT', value: 30 };
+const levels = (condition: Record<string, unknown> = hot) => [{ severity: 'WARNING', all: [condition] }];
+
+describe.each(DATABASES)('alerts on %s', (database) => {
+  let kept: TestDatabase;
+  let server: TestServer;
+  let product: TestProduct;
+  let device: string;
+  /** Now in seconds, some minutes ago: times of values are before it. */
+  let base: number;
+
+  beforeAll(async () => {
+    kept = await createDatabase(database);
+    server = await startServer({ database: kept });
+  });
+
+  afterAll(async () => {
+    await server?.stop();
+    await kept?.drop();
+  });
+
+  beforeEach(async () => {
+    const workspaceId = await createWorkspace(server, 'alerts');
+    product = await createProduct(server, { workspaceId });
+    device = product.deviceIds[0]!;
+    base = Math.floor(Date.now() / 1_000) - 600;
+  });
+
+  async function rule(input: Record<string, unknown> = {}): Promise<string> {
+    const given = { name: 'hot', levels: levels(), ...input };
+    return (await server.gql(RULE, { p: product.id, i: given }))['createRule'].id;
+  }
+
+  async function record(...values: [seconds: number, value: number][]): Promise<void> {
+    const entries = values.map(([seconds, value]) => ({ field: 'temperature', value, timestamp: base + seconds }));
+    expect((await server.record(device, entries)).status).toBe(200);
+  }
+
+  async function alerts(state?: string[]): Promise<Alert[]> {
+    const { alerts: found } = await server.gql(LIST, { p: product.id, ...(state === undefined ? {} : { s: state }) });
+    expect(found.totalCount).toBe(found.edges.length);
+    return found.edges.map(({ node }: { node: Alert }) => node);
+  }
+
+  /** The states of the product's alerts, newest first, as soon as they are these. */
+  async function become(...states: string[]): Promise<Alert[]> {
+    await expect
+      .poll(async () => (await alerts()).map(({ state }) => state), { interval: 20, timeout: 8000 })
+      .toEqual(states);
+    return alerts();
+  }
+
+  const seconds = (time: string | null): number | null => (time === null ? null : Date.parse(time) / 1_000 - base);
+
+  test('an alert fires and is over by measured times, with its trace', async () => {
+    await rule();
+    await record([0, 31]);
+    const [fired] = await become('FIRING');
+    expect(fired).toMatchObject({ severity: 'WARNING', late: false, rule: { name: 'hot' }, device: { id: device } });
+    expect([seconds(fired!['startedAt']), seconds(fired!['firedAt']), fired!['endedAt']]).toEqual([0, 0, null]);
+    await record([60, 20]);
+    const [over] = await become('RESOLVED');
+    expect(over!['id']).toBe(fired!['id']);
+    expect(seconds(over!['endedAt'])).toBe(60);
+    expect(over!['trace'].map(({ state, reason, values }: Alert) => [state, reason, values])).toEqual([
+      ['FIRING', 'VALUE', { temperature: 31 }],
+      ['RESOLVED', 'VALUE', { temperature: 20 }],
+    ]);
+    expect(await alerts(['FIRING'])).toEqual([]);
+  });
+
+  test('a duration ends by the clock, without a further value', async () => {
+    await rule({ forSeconds: 0.4 });
+    await record([0, 31]);
+    const [fired] = await become('FIRING');
+    expect(fired!['trace'].map(({ state, reason }: Alert) => [state, reason])).toEqual([
+      ['PENDING', 'VALUE'],
+      ['FIRING', 'DURATION'],
+    ]);
+  });
+
+  test('what begins and ends within one batch is one alert, and late', async () => {
+    await rule({ forSeconds: 60 });
+    await record([0, 31], [120, 32], [180, 20], [240, 31], [270, 20]);
+    const [late] = await become('RESOLVED');
+    expect(late).toMatchObject({ late: true });
+    expect([seconds(late!['startedAt']), seconds(late!['firedAt']), seconds(late!['endedAt'])]).toEqual([0, 60, 180]);
+  });
+
+  test('late values change nothing', async () => {
+    await rule();
+    await record([100, 31]);
+    await become('FIRING');
+    await record([50, 20]);
+    await record([101, 31]);
+    const [still] = await become('FIRING');
+    expect(still!['trace']).toHaveLength(1);
+  });
+
+  test('silence fires by the clock, and a value ends it', async () => {
+    await rule({ levels: levels({ absentSeconds: 1 }) });
+    await server.record(device, [{ field: 'temperature', value: 1 }]);
+    await become('FIRING');
+    await server.record(device, [{ field: 'temperature', value: 1 }]);
+    const states = async () => (await alerts()).map(({ state }) => state).at(-1);
+    await expect.poll(states, { interval: 20 }).toBe('RESOLVED');
+  });
+
+  test('saving a rule judges its devices by what is stored', async () => {
+    await record([0, 31], [60, 35]);
+    const id = await rule();
+    const [fired] = await become('FIRING');
+    expect(seconds(fired!['startedAt'])).toBe(0);
+    await server.gql(UPDATE, { id, i: { name: 'hot', levels: levels({ ...hot, value: 40 }) } });
+    const [over] = await become('RESOLVED');
+    expect(over!['trace'].at(-1).reason).toBe('SAVED');
+    await server.gql(UPDATE, { id, i: { name: 'hot', levels: levels({ ...hot, value: 34 }) } });
+    await become('FIRING', 'RESOLVED');
+    await server.gql(UPDATE, { id, i: { name: 'hot', levels: levels({ ...hot, value: 34 }), enabled: false } });
+    await become('RESOLVED', 'RESOLVED');
+    await server.gql('mutation ($id: ID!) { deleteRule(id: $id) }', { id });
+    await become();
+  });
+
+  test('a latched alert is over by acknowledgement; who and why is noted', async () => {
+    await rule({ latched: true });
+    await record([0, 31]);
+    await record([60, 20]);
+    const [waiting] = await become('RECOVERING');
+    const { acknowledgeAlert: over } = await server.gql(
+      `mutation ($id: ID!) { acknowledgeAlert(id: $id, note: "seen") { ${ALERT} } }`,
+      { id: waiting!['id'] },
+    );
+    expect(over).toMatchObject({ state: 'RESOLVED', acknowledgedBy: expect.any(String) });
+    expect(seconds(over.endedAt)).toBe(60);
+    expect(over.trace.some(({ reason, note }: Alert) => reason === 'ACKNOWLEDGED' && note === 'seen')).toBe(true);
+  });
+
+  test('a snoozed alert goes on', async () => {
+    await rule();
+    await record([0, 31]);
+    const [fired] = await become('FIRING');
+    const snooze = 'mutation ($id: ID!, $u: DateTime!) { snoozeAlert(id: $id, until: $u) { state snoozedUntil } }';
+    const until = new Date(Date.now() + 60_000).toISOString();
+    const { snoozeAlert: snoozed } = await server.gql(snooze, { id: fired!['id'], u: until });
+    expect(snoozed).toEqual({ state: 'FIRING', snoozedUntil: until });
+    const past = await server.query(snooze, { id: fired!['id'], u: '2020-01-01T00:00:00Z' });
+    expect(past.errors![0]!.message).toContain('until: must be ahead');
+    await record([1, 20]);
+    await become('RESOLVED');
+  });
+
+  test('alertChanged goes on behind a cursor', async () => {
+    await rule();
+    const first = firstPush(server.url, server.adminToken, CHANGED, { p: product.id });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await record([0, 31]);
+    const pushed = (await first)!.data!['alertChanged'];
+    expect(pushed.alert).toMatchObject({ state: 'FIRING', device: { id: device } });
+    await record([1, 20]);
+    await become('RESOLVED');
+    const next = await firstPush(server.url, server.adminToken, CHANGED, { p: product.id, a: pushed.cursor });
+    expect(next!.data!['alertChanged'].alert).toMatchObject({ id: pushed.alert.id, state: 'RESOLVED' });
+    const wrong = await firstPush(server.url, server.adminToken, CHANGED, { p: product.id, a: 'x' });
+    expect(wrong!.errors![0]!.extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  test('what was pending goes on after a restart', async () => {
+    await rule({ forSeconds: 2 });
+    await record([0, 31]);
+    await become('PENDING');
+    await server.stop();
+    server = await startServer({ database: kept });
+    const [fired] = await become('FIRING');
+    expect([seconds(fired!['startedAt']), seconds(fired!['firedAt'])]).toEqual([0, 2]);
+  });
+});
