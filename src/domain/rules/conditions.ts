@@ -3,7 +3,7 @@ import { cornerOf, isWithin } from './area.ts';
 import type { Changed, Condition, Operand, Threshold } from './definition.ts';
 
 /** The values that a condition is judged by: newest of each field, and the configuration of the device; by key. */
-interface Known {
+export interface Known {
   values: Readonly<Record<string, StoredValue>>;
   configuration: Readonly<Record<string, StoredValue | null>>;
 }
@@ -16,7 +16,8 @@ export function isMet(
   condition: Condition,
   held: boolean,
   known: Known,
-  { before, window }: { before: StoredValue | undefined; window: StoredValue | null | undefined },
+  before: StoredValue | undefined,
+  window: StoredValue | null | undefined,
 ): boolean {
   switch (condition.kind) {
     case 'absent':

@@ -1,6 +1,6 @@
 import type { StoredValue } from '../ports/store.ts';
 import { type Condition, conditionsOf, type RuleDefinition } from './definition.ts';
-import { isMet } from './conditions.ts';
+import { isMet, type Known } from './conditions.ts';
 import type { JudgeState, LevelRun, Reason, Run, Transition } from './judge-state.ts';
 
 /** A value that was recorded; times in ms UTC. */
@@ -32,7 +32,7 @@ export class RuleJudge {
   readonly state: JudgeState;
   readonly #rule: RuleDefinition;
   readonly #conditions: readonly Condition[];
-  readonly #configuration: Readonly<Record<string, StoredValue | null>>;
+  readonly #known: Known;
   readonly #forMs: number;
   readonly #clearForMs: number;
   /** Indexes of the conditions that a value of a field decides. */
@@ -53,7 +53,7 @@ export class RuleJudge {
   ) {
     this.#rule = rule;
     this.state = state;
-    this.#configuration = configuration;
+    this.#known = { values: state.values, configuration };
     this.#forMs = rule.forSeconds * 1_000;
     this.#clearForMs = rule.clearForSeconds * 1_000;
     this.#conditions = conditionsOf(rule);
@@ -102,22 +102,24 @@ export class RuleJudge {
     state.judgedAt[field] = measuredAt;
     state.values[field] = value;
     let reason: Reason = 'VALUE';
+    let isChanged = false;
     for (const index of indexes) {
       const condition = this.#conditions[index]!;
+      const held = state.held[index]!;
+      let met = false;
       if (condition.kind !== 'absent') {
-        const known = { values: state.values, configuration: this.#configuration };
-        const window = windows?.[index];
-        state.held[index] = isMet(condition, state.held[index]!, known, {
-          before: condition.field === field ? before : state.values[condition.field!],
-          window,
-        });
-        continue;
+        const was = condition.field === field ? before : state.values[condition.field];
+        met = isMet(condition, held, this.#known, was, windows?.[index]);
+      } else {
+        state.heardOf[field] = Math.max(state.heardOf[field] ?? -Infinity, receivedAt);
+        if (held) reason = 'HEARD';
       }
-      state.heardOf[field] = Math.max(state.heardOf[field] ?? -Infinity, receivedAt);
-      if (state.held[index]) reason = 'HEARD';
-      state.held[index] = false;
+      if (met === held) continue;
+      state.held[index] = met;
+      isChanged = true;
     }
-    this.#apply({ at, receivedAt, isAgain }, reason);
+    // Most values change nothing: a year of minutes passes here.
+    if (isChanged || this.#nextDue < Infinity) this.#apply({ at, receivedAt, isAgain }, reason);
   }
 
   /** The device sent something, whatever it was. */
@@ -135,6 +137,7 @@ export class RuleJudge {
 
   /** What has ended or gone silent by the clock, in the order in which it did. */
   clock(now: number): void {
+    if (this.#absent.length === 0 && this.#nextDue === Infinity) return;
     for (;;) {
       let due = Infinity;
       let silent = -1;
