@@ -4,6 +4,7 @@ import { createMember, createToken } from '../../support/tenant.ts';
 import { createProduct, type TestServer } from '../../support/server.ts';
 import { fillRows } from './fill-rows.ts';
 import type { Size, World } from './world.ts';
+import { ALARM } from './rule-ways.ts';
 
 const SECRETS = 12;
 /** What one call of the record endpoint may hold. */
@@ -60,13 +61,17 @@ async function fillThrough(server: TestServer, size: Size) {
   const serialNumbers = Array.from({ length: size.devices }, (_, at) => `d${at}`);
   const product = await createProduct(server, {
     workspaceId,
-    fields,
+    fields: { ...fields, place: 'GEOLOCATION' },
     serialNumbers,
     input: { key: 'walked', decoder: DECODER, webhookAnswer: { body: '[]' } },
   });
   const spare = await createProduct(server, { workspaceId, serialNumbers: [], input: { decoder: DECODER } });
   await fillValues(server, size, product.deviceIds);
   await fillCalls(server, size, product.webhookId);
+  await server.gql('mutation ($p: ID!, $i: RuleInput!) { createRule(productId: $p, input: $i) { id } }', {
+    p: product.id,
+    i: ALARM,
+  });
   const secrets: string[] = [];
   while (secrets.length < SECRETS) {
     const { createToken } = await server.gql(

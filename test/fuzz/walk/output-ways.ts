@@ -63,6 +63,12 @@ export const OUTPUT_WAYS: OutputWays = {
     { productId: w.spareProductId, ...RANGE },
     { tags: ['none'], ...RANGE },
   ],
+  'Query.alerts': (w) => [
+    { first: FIRST },
+    { first: FIRST, workspaceId: w.workspaceId, state: ['PENDING', 'FIRING', 'RECOVERING', 'RESOLVED'], after: null },
+    { first: FIRST, productId: w.productId, deviceId: w.deviceIds[0], severity: ['CRITICAL'], ...ALWAYS },
+  ],
+  'Rule.alerts': () => [{ first: FIRST }, { first: FIRST, state: ['FIRING'], after: null }],
   'Query.planChange': (w) => [{ deviceId: w.deviceIds[0], plan: 'unlimited' }],
   'Query.productChange': (w) => [
     {

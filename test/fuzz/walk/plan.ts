@@ -80,7 +80,7 @@ class Planning {
           const type = objectOf(field);
           if (type === null) continue;
           for (const variant of argsOf(this.#world, parent, field).keys()) {
-            const isKnown = this.#paths.get(type.name)!.some((path) => path.at(-1)?.field === field);
+            const isKnown = (this.#paths.get(type.name) ?? []).some((path) => path.at(-1)?.field === field);
             if (isKnown && variant === 0) continue;
             const path = [...before, { parent, field, variant }];
             for (const inner of this.#fieldsOf(type, 'one'))

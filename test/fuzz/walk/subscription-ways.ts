@@ -1,3 +1,4 @@
+import { ALARMING } from './rule-ways.ts';
 import type { SubscriptionWay } from './ways.ts';
 
 const MANY_VALUES = 10_000;
@@ -25,6 +26,14 @@ export const SUBSCRIPTION_WAYS: Record<string, SubscriptionWay> = {
     // One that has never been heard.
     happens: (w, record) =>
       record(w.deviceIds.at(-(w.next() % Math.floor(w.deviceIds.length / 2)) - 1)!, [{ field: 'f0', value: 1 }]),
+  },
+  alertChanged: {
+    args: (w) => [
+      { productId: w.productId },
+      { workspaceId: w.workspaceId, after: null },
+      { deviceIds: w.deviceIds.slice(-1000) },
+    ],
+    happens: (w, record) => record(w.deviceIds.at(-1)!, [{ field: 'f0', value: w.next() % 2 === 0 ? ALARMING : 0 }]),
   },
   webhookCalled: {
     args: (w) => [

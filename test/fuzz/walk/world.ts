@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createToken, createWorkspace, PASSWORD } from '../../support/tenant.ts';
 import { ADMIN_TOKEN } from '../../support/server-process.ts';
 import { createProduct, type TestServer } from '../../support/server.ts';
+import { ALARMING } from './rule-ways.ts';
 
 /** How much of everything is filled in. */
 export interface Size {
@@ -243,6 +244,24 @@ export class Maker {
       `mutation { ${mutation}(productId: "${this.#world.spareProductId}", ${input}) { id } }`,
     );
     return made[mutation].id;
+  }
+
+  /** A rule of the product with that key. */
+  async rule(input: Record<string, unknown>): Promise<string> {
+    const create = 'mutation ($p: ID!, $i: RuleInput!) { createRule(productId: $p, input: $i) { id } }';
+    return (await this.#server.gql(create, { p: this.#world.productId, i: input }))['createRule'].id;
+  }
+
+  /** An alert that is on. */
+  async alert(): Promise<string> {
+    const id = this.#world.deviceIds.at(-2)!;
+    await this.#server.record(id, [{ field: 'f0', value: ALARMING }]);
+    for (;;) {
+      const query = 'query ($d: ID!) { alerts(deviceId: $d, state: [FIRING]) { edges { node { id } } } }';
+      const { alerts } = await this.#server.gql(query, { d: id });
+      if (alerts.edges.length > 0) return alerts.edges[0].node.id;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
   }
 
   /** A field under another identifier than it was made with. */
