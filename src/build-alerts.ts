@@ -12,6 +12,7 @@ import type { RecordedFeed } from './domain/live/recorded-feed.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
 import type { Database } from './domain/ports/database.ts';
 import type { MeasurementStore } from './domain/ports/store.ts';
+import { RuleService } from './domain/rules/rule-service.ts';
 
 interface AlertsDeps {
   bare: Database;
@@ -27,7 +28,7 @@ interface AlertsDeps {
   log: Logger;
 }
 
-/** Builds what judges recorded values by the rules, and tells of alerts, in order of need. */
+/** Builds rules, what judges recorded values by the rules, and tells of alerts, in order of need. */
 export function createAlerts(deps: AlertsDeps, closers: Closers) {
   const { bare: database, audited, store, history, ingestCache, deviceCache: devices, feed, cluster, now, log } = deps;
   const alertFeed = new AlertFeed({
@@ -50,5 +51,6 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
     onAlerts,
   });
   closers.add('rules', () => evaluator.stop());
-  return { alertFeed, alerts: new AlertService({ database: audited, judgings, book, now, onAlerts }) };
+  const rules = new RuleService({ database: audited, cluster, store, now });
+  return { rules, alertFeed, alerts: new AlertService({ database: audited, judgings, book, now, onAlerts }) };
 }

@@ -27,7 +27,6 @@ import { Recorder } from './domain/measurements/recorder.ts';
 import { WriteShares } from './scheduling/write-shares.ts';
 import type { MeasurementStore } from './domain/ports/store.ts';
 import { DeviceCache } from './domain/devices/device-cache.ts';
-import { RuleService } from './domain/rules/rule-service.ts';
 import type { Yaml } from './domain/ports/yaml.ts';
 import { Suggestions } from './domain/measurements/suggestions.ts';
 import type { WriteLimiter } from './domain/measurements/write-limiter.ts';
@@ -177,7 +176,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   });
   const fields = new FieldService({ database, cluster, store, removals, suggestions, now });
   const moves = new DeviceMoves({ database: bare, cluster, store });
-  const rules = new RuleService({ database, cluster, store, now });
   const devices = new DeviceService({ database, cluster, store, moves, plans, now });
   const configurations = new ConfigurationService({ database, cluster });
   const shares = new FairScheduler();
@@ -194,7 +192,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   closers.add('device status', () => statusWatch.stop());
   const deviceCache = new DeviceCache(bare, cluster);
   const watching = { bare, audited: database, store, history, ingestCache, deviceCache, feed, cluster, now, log };
-  const { alerts, alertFeed } = createAlerts(watching, closers);
+  const watched = createAlerts(watching, closers);
   const exporter = new Exporter({ authenticator, store, history, devices: deviceList, ingestCache, shares });
   const importer = new Importer({
     authenticator,
@@ -320,9 +318,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     workspaceRemoval,
     products,
     fields,
-    rules,
-    alerts,
-    alertFeed,
+    ...watched,
     deviceCache,
     plans,
     devices,
