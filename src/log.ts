@@ -48,7 +48,7 @@ export function createLog(level: LogLevel): Logger {
     redact: ['*.authorization', '*.password', '*.secret', '*.token'],
     hooks: {
       logMethod(args, method, number) {
-        const [facts, message] = args as unknown as [unknown, unknown];
+        const [facts, message]: readonly unknown[] = args;
         if (number !== WARN || typeof facts !== 'object' || facts === null || typeof message !== 'string')
           return method.apply(this, args);
         const now = performance.now();
@@ -60,7 +60,7 @@ export function createLog(level: LogLevel): Logger {
         if (last === undefined && told.size >= MAX_MESSAGES) told.clear();
         told.set(message, { at: now, held: 0 });
         const times = last === undefined || last.held === 0 ? {} : { times: last.held + 1 };
-        return method.apply(this, [{ ...facts, ...times }, message] as unknown as typeof args);
+        return Reflect.apply(method, this, [{ ...facts, ...times }, message]);
       },
     },
   };

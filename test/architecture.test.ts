@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseSync } from 'vite';
 import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -64,6 +65,14 @@ const LONGEST_FILE = 350;
 
 /** The share of comments that may begin with a clause without a subject (docs/code-style.md). */
 const MOST_CLAUSES = 0.05;
+
+/** Type assertions by way of `unknown`, in the server. */
+const MAX_FORCED_CASTS = 5;
+/** Values that are claimed to be there (`!`), per thousand lines of the server. */
+const MAX_CLAIMS = 11;
+/** Classes with more private fields than that. */
+const MAX_FIELDS = 8;
+const MAX_LARGE_CLASSES = 36;
 
 interface Import {
   file: string;
@@ -153,6 +162,25 @@ function commentsIn(text: string): string[] {
 
 /** `Whose turn it is`, `Of a token`, `So many wait`, `As it was sent`: none says what the thing is. */
 const CLAUSE = /^(?:What|Whatever|Of|Who|Whoever|Whose|Whom|Which|So|As)\b/;
+
+interface Node {
+  type: string;
+  expression?: Node;
+  typeAnnotation?: Node;
+  key?: Node;
+  id?: { name: string } | null;
+  body?: { body: Node[] };
+}
+
+/** Calls `visit` with each node of the file. */
+function eachNode(file: string, visit: (node: Node) => void): void {
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if ('type' in node) visit(node as Node);
+    for (const child of Object.values(node)) walk(child);
+  };
+  walk(parseSync(file, texts.get(file)!).program);
+}
 
 const src = filesIn('src');
 const texts = new Map(
@@ -262,4 +290,24 @@ test('no file lies loose in the domain', () => {
 test(`no file has more than ${LONGEST_FILE} lines`, () => {
   const long = src.filter((file) => texts.get(file)!.trimEnd().split('\n').length > LONGEST_FILE);
   expect(long).toEqual([]);
+});
+
+test('types are seldom forced, values seldom claimed, and few classes have many fields', () => {
+  const server = src.filter((file) => !file.startsWith('src/console/') && !file.endsWith('.test.ts'));
+  const lines = server.reduce((sum, file) => sum + texts.get(file)!.split('\n').length - 1, 0);
+  const [casts, claims, large]: [string[], string[], string[]] = [[], [], []];
+  for (const file of server)
+    eachNode(file, ({ type, expression, id, body }) => {
+      if (type === 'TSNonNullExpression') claims.push(file);
+      if (type === 'TSAsExpression' && expression?.typeAnnotation?.type === 'TSUnknownKeyword') casts.push(file);
+      if (type !== 'ClassDeclaration') return;
+      const fields = body!.body.filter(
+        (part) => part.type === 'PropertyDefinition' && part.key?.type === 'PrivateIdentifier',
+      );
+      if (fields.length > MAX_FIELDS) large.push(`${file}: ${id?.name} has ${fields.length}`);
+    });
+  expect(claims.length).toBeGreaterThan(0);
+  expect(casts.length, casts.join('\n')).toBeLessThanOrEqual(MAX_FORCED_CASTS);
+  expect((1_000 * claims.length) / lines).toBeLessThanOrEqual(MAX_CLAIMS);
+  expect(large.length, large.join('\n')).toBeLessThanOrEqual(MAX_LARGE_CLASSES);
 });

@@ -137,7 +137,7 @@ class PostgresConnection implements DatabaseConnection {
 
   /** Process id of the backend if it did not answer the last statement; else null. */
   get backend(): number | null {
-    return this.#doom === null ? null : (this.#client as unknown as { processID: number }).processID;
+    return this.#doom === null ? null : (Reflect.get(this.#client, 'processID') as number);
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {

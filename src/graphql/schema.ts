@@ -5,7 +5,7 @@ import type { AuditLog } from '../domain/audit/audit-log.ts';
 import { yieldToEventLoop } from '../scheduling/yield-to-event-loop.ts';
 import { GraphqlContext } from './context/graphql-context.ts';
 import { guardSchema } from './guard-schema.ts';
-import { type ResolverDeps, RESOLVERS } from './resolvers/resolvers.ts';
+import { type ResolverClass, type ResolverDeps, RESOLVERS } from './resolvers/resolvers.ts';
 
 /** type-graphql wants one as soon as a subscription exists; ours all bring their own bounded stream. */
 const NO_PUB_SUB = {
@@ -25,7 +25,7 @@ export function createSchema(deps: ResolverDeps | null): GraphQLSchema {
   const instances = new Map<unknown, object>();
   if (deps !== null) for (const [resolver, make] of RESOLVERS) instances.set(resolver, make(deps));
   const schema = buildSchemaSync({
-    resolvers: [...RESOLVERS.keys()] as unknown as NonEmptyArray<new () => object>,
+    resolvers: [...RESOLVERS.keys()] as NonEmptyArray<ResolverClass>,
     container: {
       get: (wanted: unknown) => instances.get(wanted),
     },

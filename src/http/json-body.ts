@@ -70,5 +70,5 @@ function withBody(context: Context, body: Buffer): Context {
   request.push(body);
   request.push(null);
   const req = Object.assign(request, { headers: { ...headers, 'content-length': String(body.length) } });
-  return Object.create(context, { req: { value: req as unknown as IncomingMessage } }) as Context;
+  return Object.create(context, { req: { value: req } }) as Context;
 }

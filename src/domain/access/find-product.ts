@@ -39,18 +39,17 @@ export async function lockProduct(em: EntityManager, access: Access, id: string,
 }
 
 /**
- * A part of a product by its small key (null: the id names none), its product locked like by `lockProduct`; NOT_FOUND,
- * `what` with the id, or FORBIDDEN.
+ * A part of a product by its small key (`where` null: the id names none), its product locked like by `lockProduct`;
+ * NOT_FOUND, `what` with the id, or FORBIDDEN.
  */
 export async function lockPart<Part extends { product: Product }>(
   em: EntityManager,
   access: Access,
   schema: EntityName<Part>,
-  { what, id, key }: { what: string; id: string; key: number | null },
+  { what, id, where }: { what: string; id: string; where: FilterQuery<Part> | null },
 ): Promise<Part> {
-  const where = { key } as unknown as FilterQuery<Part>;
-  const seen = key === null ? null : await em.findOne(schema, where, { populate: ['product'] as never });
-  if (seen === null || !access.coversProduct(placeOfProduct(seen.product))) throw notFound(what, id);
+  const seen = where === null ? null : await em.findOne(schema, where, { populate: ['product'] as never });
+  if (where === null || seen === null || !access.coversProduct(placeOfProduct(seen.product))) throw notFound(what, id);
   await lockProduct(em, access, seen.product.id, 'CONFIGURE');
   // Read again: it may have been removed while waiting for the lock.
   const part = await em.findOne(schema, where, { refresh: true });

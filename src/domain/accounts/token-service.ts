@@ -205,7 +205,7 @@ export class TokenService {
       const limit = Math.min(READ_AT_ONCE, most - tokens.length);
       const options = { orderBy: { id: order }, limit, exclude: ['productIds', 'deviceIds', 'fields'] } as const;
       const rows = await this.#deps.database.read().find(TokenSchema, behind(tokens.at(-1)?.id), options);
-      tokens.push(...(rows as unknown as Token[]));
+      tokens.push(...(rows as Token[]));
       if (rows.length < limit || tokens.length === most) return tokens;
     }
   }

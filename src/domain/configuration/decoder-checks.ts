@@ -118,7 +118,7 @@ export class DecoderChecks {
 }
 
 function infoOfField(field: Tree, key: number): FieldInfo {
-  const named = field as unknown as Pick<FieldInfo, 'identifier' | 'type'> & Partial<FieldInfo>;
+  const named = field as Tree & Pick<FieldInfo, 'identifier' | 'type'> & Partial<FieldInfo>;
   const { name = null, unit = null, description = null, role = null, meaning = 'GAUGE', overflowAt = null } = named;
   return { key, identifier: named.identifier, type: named.type, name, unit, description, role, meaning, overflowAt };
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 import { takenSerials } from '../devices/taken-serials.ts';
 import { serialMistake } from '../devices/serial-mistake.ts';
 import type { ConfigurationType } from '../entities/configuration-field.ts';
-import type { DeviceType, Product } from '../entities/product.ts';
+import type { DeviceType } from '../entities/product.ts';
 import { DEFAULT_PLAN, type Plans, requireAllowance } from '../plans/plans.ts';
 import type { Dialect } from '../ports/database.ts';
 import { checkConfigurationValue } from '../products/configuration-value.ts';
@@ -20,7 +20,7 @@ import { type Block, blocking, blockOf, type Tree } from './shape.ts';
 export type DeviceDraft = Draft<DeviceState>;
 
 /** The parts of a device's tree. */
-interface DeviceTree {
+interface DeviceTree extends Tree {
   product: ProductReference;
   serialNumber: string;
   name: string;
@@ -35,7 +35,7 @@ interface DeviceTree {
 
 /** The tree of a device by its parts. */
 export function deviceOf(tree: Tree): DeviceTree {
-  return tree as unknown as DeviceTree;
+  return tree as DeviceTree;
 }
 
 interface DevicesAround {
@@ -94,7 +94,7 @@ export async function checkDevices(
       if (first !== undefined) blocks.push({ path: `${path}.serialNumber`, message: `is also that of ${first}.` });
       seen.set(place, path);
     }
-    const place = { key: product?.key ?? -1, workspace: { id: workspaceId } } as unknown as Product;
+    const place = { key: product?.key ?? -1, workspace: { id: workspaceId } };
     const identities = added.map(({ target }) => deviceIdentity(deviceOf(target!).serialNumber));
     const taken = identities.length === 0 ? new Map() : await takenSerials(em, dialect, place, identities, -1, false);
     for (const [index, { path }] of added.entries()) {

@@ -38,7 +38,7 @@ const FIELD: GroupShape = {
     overflowAt: { kind: 'value', read: number, otherwise: null },
     aliases: { kind: 'value', read: readAliases, otherwise: [] },
   },
-  check: (tree, path) => void checkNewField(tree as unknown as NewField, path),
+  check: (tree, path) => void checkNewField(tree as Tree & NewField, path),
 };
 
 const CONFIGURATION_FIELD: GroupShape = {
@@ -115,7 +115,7 @@ function withoutTakenAliases(target: Tree, wanted: Tree): Tree {
   const names = new Set(fields.map((field) => field['identifier']));
   const named = new Set(itemsOf(wanted['fields']).map((field) => field['identifier']));
   const settled = fields.map((field) => {
-    const aliases = itemsOf(field['aliases']) as unknown as string[];
+    const aliases = (field['aliases'] ?? []) as string[];
     if (named.has(field['identifier']) || !aliases.some((alias) => names.has(alias))) return field;
     return { ...field, aliases: aliases.filter((alias) => !names.has(alias)) };
   });

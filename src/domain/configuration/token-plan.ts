@@ -17,7 +17,7 @@ const READ_AT_ONCE = 500;
 export type TokenDraft = Draft<TokenState>;
 
 /** The parts of a token's tree. */
-interface TokenTree {
+interface TokenTree extends Tree {
   name: string;
   scopes: TokenScope[];
   products?: ProductReference[];
@@ -28,7 +28,7 @@ interface TokenTree {
 
 /** The tree of a token by its parts. */
 export function tokenOf(tree: Tree): TokenTree {
-  return tree as unknown as TokenTree;
+  return tree as TokenTree;
 }
 
 /** Pairs as `paired`, those that have ended apart from the others: an export leaves them out. */

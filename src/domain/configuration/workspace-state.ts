@@ -95,7 +95,7 @@ export async function readMemberStates(em: EntityManager, workspaceId: string): 
       ...row,
       name: JSON.stringify(row.email),
       sharedName: null,
-      tree: normalOf(MEMBER, row as unknown as Tree),
+      tree: normalOf(MEMBER, { email: row.email, role: row.role }),
     }))
     .toSorted((one, other) => (one.email < other.email ? -1 : 1));
 }

@@ -1,6 +1,5 @@
 import { deviceSearchText } from '../devices/device-input.ts';
 import { deleteDeviceRows, insertDevices, rowText } from '../devices/device-rows.ts';
-import type { Product } from '../entities/product.ts';
 import { TagListType } from '../entities/tag-list.ts';
 import type { HistoryAtRisk } from '../plans/history-at-risk.ts';
 import { DEFAULT_PLAN } from '../plans/plans.ts';
@@ -66,7 +65,7 @@ export async function writeDevices(
   for (const [product, own] of byProduct) {
     const fields = types.get(product.key);
     const fresh = own.filter(({ state }) => state === null).map((draft) => ({ draft, id: uuidV7() }));
-    const place = { key: product.key, workspace: { id: workspaceId } } as unknown as Product;
+    const place = { key: product.key, workspace: { id: workspaceId } };
     const texts = fresh.map(({ draft, id }) => rowText({ ...newRow(draft), id }));
     const keys = await insertDevices(em, dialect, texts, { product: place, createdAt: now });
     for (const { draft, id } of fresh) {

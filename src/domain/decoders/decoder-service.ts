@@ -99,7 +99,7 @@ export class DecoderService {
     const product = await this.#product(access, productId, 'READ');
     const where = { product: product.key, ...(before === null ? {} : { version: { $lt: before } }) };
     const options = { orderBy: { version: 'desc' }, limit, exclude: ['source'] } as const;
-    return (await this.#deps.database.read().find(DecoderVersionSchema, where, options)) as unknown as DecoderVersion[];
+    return (await this.#deps.database.read().find(DecoderVersionSchema, where, options)) as DecoderVersion[];
   }
 
   /** Runs a source on a request or a logged call and reports the outcome of each entry; stores nothing. */

@@ -90,5 +90,5 @@ export function toDevice(row: DeviceRecord, product: Product): Device {
     offlineAfterSeconds: row.offline_after_seconds,
     writeRate: row.write_rate,
     createdAt: Number(row.created_at),
-  } as unknown as Device;
+  } as Device;
 }

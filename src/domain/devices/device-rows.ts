@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../ports/database.ts';
 import type { Device } from '../entities/device.ts';
-import type { Product } from '../entities/product.ts';
 import { TagListType } from '../entities/tag-list.ts';
 import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import { rowsOf } from '../sql/json-rows.ts';
@@ -18,8 +17,14 @@ export type DeviceRow = Pick<
 > & { location: string | null; metadata: unknown; configuration: Record<string, unknown> | null };
 
 /** The columns that new devices share. */
+/** Keys of a product, by which rows of devices name it. */
+export interface ProductKeys {
+  key: number;
+  workspace: { id: string };
+}
+
 interface SharedColumns {
-  product: Product;
+  product: ProductKeys;
   createdAt: number;
 }
 

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/sql';
 import { type AppError, conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import type { Dialect } from '../ports/database.ts';
+import type { ProductKeys } from './device-rows.ts';
 import { deviceIdentity, isNetworkIdentity } from '../text/device-identity.ts';
 import type { Product } from '../entities/product.ts';
 import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
@@ -72,7 +73,7 @@ export function distinctIdentities(
 export async function takenSerials(
   em: EntityManager,
   dialect: Dialect,
-  product: Product,
+  product: ProductKeys,
   identities: readonly string[],
   own = -1,
   lock = true,

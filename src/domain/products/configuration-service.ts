@@ -1,4 +1,5 @@
 import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../ports/database.ts';
 import { badInput, conflict } from '../../errors.ts';
 import type { Cluster } from '../ports/cluster.ts';
@@ -82,11 +83,7 @@ export class ConfigurationService {
   /** Changes a field; identifier and type never change. */
   async update(access: Access, id: string, change: ConfigurationFieldChange): Promise<ConfigurationField> {
     const field = await this.#deps.database.write(async (em) => {
-      const found = await lockPart(em, access, ConfigurationFieldSchema, {
-        what: 'configuration field',
-        id,
-        key: configurationFieldKeyOf(id),
-      });
+      const found = await this.#part(em, access, id);
       for (const key of ['name', 'description'] as const)
         if (change[key] !== undefined) found[key] = checkOptionalText(change[key], `input.${key}`, FIELD_TEXTS[key]);
       if (change.default !== undefined)
@@ -97,14 +94,16 @@ export class ConfigurationService {
     return field;
   }
 
+  #part(em: EntityManager, access: Access, id: string): Promise<ConfigurationField> {
+    const key = configurationFieldKeyOf(id);
+    const where = key === null ? null : { key };
+    return lockPart(em, access, ConfigurationFieldSchema, { what: 'configuration field', id, where });
+  }
+
   /** Removes a field with its values on every device, as its key has no meaning any more. Returns the id. */
   async remove(access: Access, id: string): Promise<string> {
     const field = await this.#deps.database.write(async (em) => {
-      const found = await lockPart(em, access, ConfigurationFieldSchema, {
-        what: 'configuration field',
-        id,
-        key: configurationFieldKeyOf(id),
-      });
+      const found = await this.#part(em, access, id);
       const { key, identifier, product } = found;
       await requireUnwatched(em, { kind: 'configuration field', key, identifier, product });
       await em.nativeDelete(ConfigurationFieldSchema, { key: found.key });

@@ -135,7 +135,8 @@ export class FieldService {
   }
 
   #part(em: EntityManager, access: Access, id: string): Promise<Field> {
-    return lockPart(em, access, FieldSchema, { what: 'field', id, key: fieldKeyOf(id) });
+    const key = fieldKeyOf(id);
+    return lockPart(em, access, FieldSchema, { what: 'field', id, where: key === null ? null : { key } });
   }
 
   /** Removes a field with its measurements on every device of the product. */
@@ -214,5 +215,5 @@ function meaningOf({ meaning, overflowAt }: Field): CheckedMeaning {
 function asChanged(field: Field, changed: Partial<Field>): Field {
   const { key, identifier, type, name, unit, description, role, meaning, overflowAt, product } = field;
   const shown = { key, identifier, type, name, unit, description, role, meaning, overflowAt, product, ...changed };
-  return shown as unknown as Field;
+  return shown as Field;
 }

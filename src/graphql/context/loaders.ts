@@ -215,7 +215,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
           active.length === 0
             ? []
             : await database.read().find(DecoderVersionSchema, { $or: active }, { exclude: ['source'] });
-        const byProduct = new Map(rows.map((row) => [row.product.key, row as unknown as DecoderVersion]));
+        const byProduct = new Map(rows.map((row) => [row.product.key, row as DecoderVersion]));
         return products.map(({ key }) => byProduct.get(key) ?? null);
       },
       { nameOf: ({ key }) => key },

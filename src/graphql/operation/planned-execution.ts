@@ -311,7 +311,7 @@ class PlannedExecution {
         variableValues,
         rootValue,
       };
-      info = facts as unknown as GraphQLResolveInfo;
+      info = facts as GraphQLResolveInfo;
       this.#infos.set(field, info);
     }
     return info;

@@ -116,7 +116,8 @@ export interface ResolverDeps {
   now: () => number;
 }
 
-type ResolverClass = new (...parts: never[]) => object;
+/** A class of the schema's queries, mutations or fields, made with what its maker gives it. */
+export type ResolverClass = new (...parts: never[]) => object;
 
 /** Every resolver class of the schema, with the maker of its one instance: a new resolver is one line here. */
 export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => object> = new Map<

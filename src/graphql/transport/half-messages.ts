@@ -51,7 +51,6 @@ export function countHalfMessages(
 
 /** Whether a message has begun. Only the receiver under the WebSocket knows. */
 function isHalf(socket: WebSocket): boolean {
-  const { _receiver: receiver } = socket as unknown as { _receiver: { _fragmented: number } };
-  const { _fragmented: begun } = receiver;
+  const { _fragmented: begun } = Reflect.get(socket, '_receiver') as { _fragmented: number };
   return begun !== 0;
 }

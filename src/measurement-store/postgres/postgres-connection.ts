@@ -78,7 +78,7 @@ export class PipelinedConnection {
     const opened = (this.#client ??= this.#open());
     const client = await opened;
     try {
-      return (await client.query(statement)).rows as unknown as Row[];
+      return (await client.query<Row>(statement)).rows;
     } catch (error) {
       if (!isComplaint(error)) await this.#replace(opened);
       throw error;

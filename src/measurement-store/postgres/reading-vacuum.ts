@@ -61,7 +61,7 @@ export class ReadingVacuum {
     const { rows } = await client.query<{ reltuples: number }>(size);
     if (this.#gone < rows[0]!.reltuples * LEAST_PART) return;
     this.#gone = 0;
-    this.#processId = (client as unknown as { processID: number | null }).processID;
+    this.#processId = Reflect.get(client, 'processID') as number | null;
     // A vacuum of another node is enough.
     const text = 'VACUUM (SKIP_LOCKED) reading';
     await client.query({ text, query_timeout: LONGEST_MS } as pg.QueryConfig);
