@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Closers } from './closers.ts';
 import { AlertFeed } from './domain/alerts/alert-feed.ts';
 import { AlertService } from './domain/alerts/alert-service.ts';
+import { ChangedDevices } from './domain/alerts/changed-devices.ts';
 import { Evaluator } from './domain/alerts/evaluator.ts';
 import { Judgings } from './domain/alerts/judgings.ts';
 import { RuleBook } from './domain/alerts/rule-book.ts';
@@ -44,6 +45,7 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
     store,
     judgings,
     book,
+    changed: new ChangedDevices(database, cluster),
     feed,
     cluster,
     now,

@@ -26,6 +26,7 @@ const levels = (condition: Record<string, unknown> = hot) => [{ severity: 'WARNI
 describe.each(DATABASES)('alerts on %s', (database) => {
   let kept: TestDatabase;
   let server: TestServer;
+  let workspaceId: string;
   let product: TestProduct;
   let device: string;
   /** Now in seconds, some minutes ago: times of values are before it. */
@@ -42,7 +43,7 @@ describe.each(DATABASES)('alerts on %s', (database) => {
   });
 
   beforeEach(async () => {
-    const workspaceId = await createWorkspace(server, 'alerts');
+    workspaceId = await createWorkspace(server, 'alerts');
     product = await createProduct(server, { workspaceId });
     device = product.deviceIds[0]!;
     base = Math.floor(Date.now() / 1_000) - 600;
@@ -185,6 +186,31 @@ describe.each(DATABASES)('alerts on %s', (database) => {
     expect(next!.data!['alertChanged'].alert).toMatchObject({ id: pushed.alert.id, state: 'RESOLVED' });
     const wrong = await firstPush(server.url, server.adminToken, CHANGED, { p: product.id, a: 'x' });
     expect(wrong!.errors![0]!.extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  test('a device that gets the tags of a rule, loses them or moves away is judged at once', async () => {
+    const update = async (input: Record<string, unknown>): Promise<void> => {
+      const change =
+        'mutation ($id: ID!, $i: UpdateDeviceInput!) { updateDevice(id: $id, input: $i, confirm: true) { id } }';
+      await server.gql(change, { id: device, i: input });
+    };
+    await rule({ tags: ['cold'] });
+    await record([0, 31]);
+    await update({ tags: ['cold', 'big'] });
+    const [fired] = await become('FIRING');
+    expect(seconds(fired!['startedAt'])).toBe(0);
+    await update({ tags: ['big'] });
+    const [over] = await become('RESOLVED');
+    expect(over!['trace'].at(-1).reason).toBe('SAVED');
+    await update({ tags: ['cold'] });
+    await become('FIRING', 'RESOLVED');
+    const other = await createProduct(server, { workspaceId, serialNumbers: ['other'] });
+    await server.gql(RULE, { p: other.id, i: { name: 'hot here', levels: levels({ ...hot, value: 20 }) } });
+    await update({ productId: other.id });
+    const states = async () => (await server.gql(LIST, { p: other.id })).alerts.edges.map(({ node }: { node: Alert }) => [node['rule'].name, node['state'], seconds(node['startedAt'])]); // prettier-ignore
+    await expect
+      .poll(states, { interval: 20, timeout: 8000 })
+      .toEqual([['hot here', 'FIRING', 0], ['hot', 'RESOLVED', 0], ['hot', 'RESOLVED', 0]]); // prettier-ignore
   });
 
   test('what was pending goes on after a restart', async () => {

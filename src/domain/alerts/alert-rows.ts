@@ -41,6 +41,7 @@ export async function writeJudged(
   judged: readonly Judged[],
   { now, change = (alert) => alert }: { now: number; change?: (alert: AlertRow) => AlertRow },
 ): Promise<boolean> {
+  const changed = await holdChanged(em, dialect, judged);
   const keys = judged.map(({ deviceKey }) => deviceKey);
   const present = await readStates(em, keys);
   if (judged.some(({ deviceKey, before }) => (present.get(deviceKey) ?? null) !== before)) return false;
@@ -61,7 +62,6 @@ export async function writeJudged(
       em,
       gone.map(({ deviceKey }) => deviceKey),
     );
-  const changed = judged.filter(({ changes }) => changes.length > 0);
   if (changed.length === 0) return true;
   const open = await em.find(AlertSchema, { device: { $in: changed.map(({ deviceKey }) => deviceKey) }, isOpen: true });
   const openOf = new Map(open.map((alert) => [`${alert.rule.key} ${alert.device.key}`, alert]));
@@ -73,6 +73,40 @@ export async function writeJudged(
         writeAlert(em, reader, { alert: change(alert), was: was?.id === alert.id ? was : null, now });
     }
   return true;
+}
+
+/** The devices with changes of alerts, without those that are gone by now, or whose rules are. */
+async function holdChanged(em: EntityManager, dialect: Dialect, judged: readonly Judged[]): Promise<Judged[]> {
+  const changed = judged.filter(({ changes }) => changes.length > 0);
+  if (changed.length === 0) return [];
+  const { rules, devices } = await holdPlaces(em, dialect, {
+    rules: changed.flatMap(({ changes }) => changes.map(({ ruleKey }) => ruleKey)),
+    devices: changed.map(({ deviceKey }) => deviceKey),
+  });
+  return changed
+    .filter(({ deviceKey }) => devices.has(deviceKey))
+    .map((one) => ({ ...one, changes: one.changes.filter(({ ruleKey }) => rules.has(ruleKey)) }));
+}
+
+/**
+ * Holds rules and devices, by their keys, before any row that is deleted with them: whoever deletes them waits. Returns
+ * those that there are.
+ */
+export async function holdPlaces(
+  em: EntityManager,
+  dialect: Dialect,
+  keys: { rules: readonly number[]; devices: readonly number[] },
+): Promise<{ rules: ReadonlySet<number>; devices: ReadonlySet<number> }> {
+  const hold = async (table: string, some: readonly number[]): Promise<ReadonlySet<number>> => {
+    const list = [...new Set(some)];
+    const rows = await em.execute<{ key: number }[]>(
+      `select "key" from ${table} where "key" in (${placeholders(list)}) order by "key"` +
+        (dialect === 'sqlite' ? '' : ' for key share'),
+      list,
+    );
+    return new Set(rows.map(({ key }) => key));
+  };
+  return { rules: await hold('rule', keys.rules), devices: await hold('device', keys.devices) };
 }
 
 /** Writes an alert, new or changed, and its event. */

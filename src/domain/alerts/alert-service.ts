@@ -13,7 +13,7 @@ import type { AlertState } from '../rules/judge-state.ts';
 import { type Page, pageOf } from '../sql/page.ts';
 import { checkOptionalText } from '../text/text.ts';
 import { type AlertRow, shortened } from './alert-changes.ts';
-import { lockReader, rowOfAlert, writeAlert, writeJudged } from './alert-rows.ts';
+import { holdPlaces, lockReader, rowOfAlert, writeAlert, writeJudged } from './alert-rows.ts';
 import type { Judgings } from './judgings.ts';
 import type { RuleBook } from './rule-book.ts';
 
@@ -84,6 +84,7 @@ export class AlertService {
       const row = await database
         .write(async (em) => {
           const reader = await lockReader(em);
+          await holdPlaces(em, database.dialect, { rules: [seen.rule.key], devices: [seen.device.key] });
           const alert = await find(em, access, id, 'CONFIGURE');
           if (alert.isOpen !== seen.isOpen) return null;
           const by = await authorOf(em, access.tokenId);

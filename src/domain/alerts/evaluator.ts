@@ -2,7 +2,6 @@ import { Alarm } from '../../scheduling/alarm.ts';
 import { NOBODY } from '../../scheduling/caller.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
 import { pause } from '../../scheduling/pause.ts';
-import { DeviceSchema } from '../entities/device.ts';
 import { RuleSchema } from '../entities/rule.ts';
 import { RuleReaderSchema } from '../entities/rule-reader.ts';
 import { behind, decodeCursor, encodeCursor, type FeedCursor, queryBehind } from '../live/feed-cursor.ts';
@@ -12,16 +11,19 @@ import type { Cluster } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 import { uuidV7 } from '../text/uuid.ts';
-import { closeAlerts, forgetStates, lockReader, writeJudged } from './alert-rows.ts';
+import { forgetStates, lockReader, writeJudged } from './alert-rows.ts';
+import type { ChangedDevices } from './changed-devices.ts';
 import type { Judged } from './judging.ts';
 import type { Judgings } from './judgings.ts';
-import type { RuleBook, Rules, WatchingRule } from './rule-book.ts';
+import { Rejudging } from './rejudging.ts';
+import type { RuleBook, Rules } from './rule-book.ts';
 
 interface EvaluatorDeps {
   database: Database;
-  store: Pick<MeasurementStore, 'position' | 'recorded'>;
+  store: Pick<MeasurementStore, 'position' | 'recorded' | 'lastHeard'>;
   judgings: Judgings;
   book: RuleBook;
+  changed: ChangedDevices;
   feed: Pick<RecordedFeed, 'onRecorded'>;
   cluster: Cluster;
   now: () => number;
@@ -53,6 +55,7 @@ export class Evaluator {
   readonly #deps: EvaluatorDeps;
   readonly #node = uuidV7();
   readonly #alarm = new Alarm();
+  readonly #rejudging: Rejudging;
   readonly #stopped: Promise<void>;
   #isOver = false;
   /** How far everything was judged; null: read from the database. */
@@ -63,7 +66,14 @@ export class Evaluator {
 
   constructor(deps: EvaluatorDeps) {
     this.#deps = deps;
+    this.#rejudging = new Rejudging({
+      ...deps,
+      place: () => this.#cursor!,
+      commit: (judged) => this.#commit(judged, this.#cursor!),
+      isOver: () => this.#isOver,
+    });
     deps.book.onChanged(() => this.#alarm.ring());
+    deps.changed.onChanged(() => this.#alarm.ring());
     deps.feed.onRecorded(() => this.#alarm.ring());
     this.#stopped = runAs(NOBODY, () => this.#run());
   }
@@ -93,17 +103,18 @@ export class Evaluator {
   async #step(): Promise<number> {
     const { now } = this.#deps;
     const rules = await this.#deps.book.present();
-    if (this.#deps.book.takeNews()) await this.#closeDisabled();
+    if (this.#deps.book.takeNews()) await this.#rejudging.closeDisabled();
+    if (rules.size === 0) this.#deps.changed.forget();
     if (rules.size === 0 && this.#cursor === null) return LOOK_ANYWAY_MS;
     if (!(await this.#holdsLease())) return LOOK_ANYWAY_MS;
     if (rules.size === 0) {
       await this.#rest();
       return LOOK_ANYWAY_MS;
     }
-    await this.#judgeSaved(rules);
+    await this.#rejudging.judge(rules);
     // Before reading, so that nothing that was recorded by then is taken for silence.
     const readAt = now();
-    await this.#readOn(rules);
+    await this.#readOn();
     await this.#judgeDue(rules, readAt);
     await this.#forgetEvents();
     const [{ due }] = (await this.#deps.database.read().execute('select min(due_at) as due from rule_state')) as [
@@ -143,10 +154,12 @@ export class Evaluator {
   }
 
   /** Judges what was committed since, page by page. */
-  async #readOn(rules: Rules): Promise<void> {
+  async #readOn(): Promise<void> {
     for (let isComplete = false; !isComplete && !this.#isOver;) {
       const page = await this.#deps.store.recorded(queryBehind(this.#cursor!, null, PAGE));
       if (page.expired) return this.#catchUp();
+      // Read after the page: what is recorded after a rule was made is judged by it.
+      const rules = await this.#deps.book.present();
       const judged = await this.#judgeEvents(toEvents(page, this.#cursor!.after), rules);
       const cursor = behind(this.#cursor!, page);
       isComplete = page.complete;
@@ -157,7 +170,9 @@ export class Evaluator {
   }
 
   async #judgeEvents(events: readonly RecordedEvent[], rules: Rules): Promise<Judged[]> {
-    const judgings = await this.#deps.judgings.of([...new Set(events.map(({ deviceKey }) => deviceKey))], rules);
+    const judgings = await this.#deps.judgings.of([...new Set(events.map(({ deviceKey }) => deviceKey))], rules, {
+      ofWatched: true,
+    });
     for (const event of events) await judgings.get(event.deviceKey)?.event(event);
     return [...judgings.values()].map((judging) => judging.result(this.#deps.now()));
   }
@@ -186,74 +201,6 @@ export class Evaluator {
         judged.push(judging.result(now));
       }
       await this.#commit(judged, this.#cursor!);
-    }
-  }
-
-  /** Judges all devices of rules that were saved since. */
-  async #judgeSaved(rules: Rules): Promise<void> {
-    for (const rule of [...rules.values()].flat())
-      if (rule.judgedRevision < rule.revision && !this.#isOver) await this.#judgeAgain(rule, rules);
-  }
-
-  async #judgeAgain(rule: WatchingRule, rules: Rules): Promise<void> {
-    const { database, now } = this.#deps;
-    for (let after: number | null = 0; after !== null && !this.#isOver;) {
-      const rows: { key: number }[] = await database
-        .read()
-        .find(
-          DeviceSchema,
-          { product: rule.productKey, key: { $gt: after } },
-          { fields: ['key'], orderBy: { key: 'asc' }, limit: DEVICES_AT_ONCE },
-        );
-      after = rows.length < DEVICES_AT_ONCE ? null : rows.at(-1)!.key;
-      const judgings = await this.#deps.judgings.of(
-        rows.map(({ key }) => key),
-        rules,
-      );
-      const judged: Judged[] = [];
-      for (const judging of judgings.values()) {
-        await judging.again(rule, now());
-        judged.push(judging.result(now()));
-      }
-      // Those that have sent something since are judged when that is read: it is not lost in what is stored.
-      const unread = await this.#unread();
-      await this.#commit(
-        judged.filter(({ deviceKey }) => !unread.has(deviceKey)),
-        this.#cursor!,
-      );
-    }
-    await database.write((em) =>
-      em.nativeUpdate(RuleSchema, { key: rule.key, revision: rule.revision }, { judgedRevision: rule.revision }),
-    );
-    rule.judgedRevision = rule.revision;
-  }
-
-  /** Devices with readings that were committed and not judged yet. */
-  async #unread(): Promise<Set<number>> {
-    const keys = new Set<number>();
-    for (let cursor = this.#cursor!; ;) {
-      const page = await this.#deps.store.recorded(queryBehind(cursor, null, PAGE));
-      for (const { deviceKey } of page.readings) keys.add(deviceKey);
-      if (page.complete || page.readings.length === 0) return keys;
-      cursor = behind(cursor, page);
-    }
-  }
-
-  /** What disabled rules had told is over. */
-  async #closeDisabled(): Promise<void> {
-    const { database, now, onAlerts } = this.#deps;
-    const rules = await database
-      .read()
-      .execute<{ key: number; revision: number }[]>(
-        'select "key", revision from rule where enabled = ? and judged_revision < revision',
-        [database.dialect === 'sqlite' ? 0 : false],
-      );
-    for (const { key, revision } of rules) {
-      await database.write(async (em) => {
-        await closeAlerts(em, await lockReader(em), { ruleKey: key, now: now() });
-        await em.nativeUpdate(RuleSchema, { key, revision }, { judgedRevision: revision });
-      });
-      onAlerts();
     }
   }
 

@@ -51,10 +51,11 @@ const LEAST_BACK_MS = 60_000;
 /** The rules of one device, from the state that was stored to the one to store. */
 export class DeviceJudging {
   readonly #sources: JudgingSources;
-  readonly #device: Device;
+  readonly deviceKey: number;
+  /** The row of states as it was read; null: none. */
+  readonly before: string | null;
   readonly #info: DeviceInfo;
   readonly #rules: readonly WatchingRule[];
-  readonly #before: string | null;
   readonly #kept: Record<string, KeptState>;
   readonly #judges = new Map<number, RuleJudge>();
   readonly #changes: RuleChange[] = [];
@@ -66,10 +67,10 @@ export class DeviceJudging {
     before: string | null,
   ) {
     this.#sources = sources;
-    this.#device = device;
+    this.deviceKey = device.key;
     this.#info = info;
     this.#rules = rules;
-    this.#before = before;
+    this.before = before;
     this.#kept = before === null ? {} : (JSON.parse(before) as Record<string, KeptState>);
   }
 
@@ -109,12 +110,14 @@ export class DeviceJudging {
     }
   }
 
-  /** Judges the rule anew from stored history, and tells only what stands then. */
-  async again(rule: WatchingRule, now: number): Promise<void> {
-    if (this.#kept[rule.key]?.revision === rule.revision) return;
-    const judge = await this.#judgeOf(rule, now + 1);
-    judge.clock(now);
-    this.#gather(rule, judge.taken());
+  /** Judges by stored history what was not judged by the rules as they are, and tells only what stands then. */
+  async again(now: number): Promise<void> {
+    for (const rule of this.#rules) {
+      if (this.#kept[rule.key]?.revision === rule.revision) continue;
+      const judge = await this.#judgeOf(rule, now + 1);
+      judge.clock(now);
+      this.#gather(rule, judge.taken());
+    }
   }
 
   /** The alert is acknowledged: a latched one that has passed ends. */
@@ -142,12 +145,11 @@ export class DeviceJudging {
       if (states[key] === undefined && state.run !== null)
         this.#changes.push({ ruleKey: Number(key), transitions: [over(state, now)] });
     const isEmpty = Object.keys(states).length === 0;
-    const { key: deviceKey } = this.#device;
     const after = isEmpty ? null : JSON.stringify(states);
     return {
-      deviceKey,
+      deviceKey: this.deviceKey,
       workspaceId: this.#info.workspaceId,
-      before: this.#before,
+      before: this.before,
       after,
       dueAt,
       changes: this.#changes,

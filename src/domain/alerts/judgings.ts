@@ -24,11 +24,18 @@ export class Judgings {
     this.#deps = deps;
   }
 
-  /** Key → judging of the devices that some rule watches, or did. */
-  async of(deviceKeys: readonly number[], rules: Rules): Promise<Map<number, DeviceJudging>> {
+  /**
+   * Key → judging of the devices that some rule watches, or did; `ofWatched`: those of products without rules are left
+   * out, whatever watched them before they were moved there.
+   */
+  async of(
+    deviceKeys: readonly number[],
+    rules: Rules,
+    { ofWatched = false }: { ofWatched?: boolean } = {},
+  ): Promise<Map<number, DeviceJudging>> {
     const { devices, ingestCache, database } = this.#deps;
     const found = (await Promise.all(deviceKeys.map((key) => devices.get(key)))).filter((device) => device !== null);
-    const watched = found.filter((device) => rules.has(device.product.key));
+    const watched = ofWatched ? found.filter((device) => rules.has(device.product.key)) : found;
     const states = await readStates(
       database.read(),
       watched.map(({ key }) => key),
@@ -37,7 +44,9 @@ export class Judgings {
     const judgings = new Map<number, DeviceJudging>();
     watched.forEach((device, at) => {
       const info = infos[at];
-      const own = rules.get(device.product.key)!.filter(({ tags }) => tags.every((tag) => device.tags.includes(tag)));
+      const own = (rules.get(device.product.key) ?? []).filter(({ tags }) =>
+        tags.every((tag) => device.tags.includes(tag)),
+      );
       const before = states.get(device.key) ?? null;
       if (info == null || (own.length === 0 && before === null)) return;
       judgings.set(device.key, new DeviceJudging(this.#deps, { device, info, rules: own }, before));

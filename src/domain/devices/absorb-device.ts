@@ -48,6 +48,7 @@ export async function absorbDevice(
     now,
   ]);
   await em.nativeDelete(DeviceSchema, { key: absorbed.key });
+  await em.execute('delete from rule_state where device_key = ?', [absorbed.key], 'run');
 }
 
 /**

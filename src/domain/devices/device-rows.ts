@@ -144,10 +144,12 @@ export async function deleteDeviceRows(
       [],
       'run',
     );
-    for (const table of ['moved_field', 'moved_device', 'rule_state'])
+    for (const table of ['moved_field', 'moved_device'])
       await em.execute(`delete from ${table} where device_key in (${list})`, [], 'run');
     const gone = await em.execute<{ id: string }[]>(`delete from device where key in (${held}) returning id`);
     for (const { id } of gone) ids.push(id);
+    // After the devices, in the order of the evaluator of rules.
+    await em.execute(`delete from rule_state where device_key in (${list})`, [], 'run');
     await turns.next();
   }
   return ids;

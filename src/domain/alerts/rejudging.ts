@@ -1,0 +1,123 @@
+import { DeviceSchema } from '../entities/device.ts';
+import { RuleSchema } from '../entities/rule.ts';
+import { behind, type FeedCursor, queryBehind } from '../live/feed-cursor.ts';
+import type { Database } from '../ports/database.ts';
+import type { MeasurementStore } from '../ports/store.ts';
+import { closeAlerts, lockReader } from './alert-rows.ts';
+import type { ChangedDevices } from './changed-devices.ts';
+import type { DeviceJudging, Judged } from './judging.ts';
+import type { Judgings } from './judgings.ts';
+import type { RuleBook, Rules, WatchingRule } from './rule-book.ts';
+
+interface RejudgingDeps {
+  database: Database;
+  store: Pick<MeasurementStore, 'recorded' | 'lastHeard'>;
+  judgings: Judgings;
+  book: RuleBook;
+  changed: ChangedDevices;
+  now: () => number;
+  /** Called after alerts have changed. */
+  onAlerts: () => void;
+  /** The place in the order of commits up to which everything was judged. */
+  place: () => FeedCursor;
+  /** Commits at that place. */
+  commit: (judged: readonly Judged[]) => Promise<void>;
+  isOver: () => boolean;
+}
+
+/** Readings per page of the order of commits. */
+const PAGE = 2_000;
+const DEVICES_AT_ONCE = 500;
+
+/** Judges devices by what is stored: those of rules that were saved, and those that other rules may watch by now. */
+export class Rejudging {
+  readonly #deps: RejudgingDeps;
+
+  constructor(deps: RejudgingDeps) {
+    this.#deps = deps;
+  }
+
+  /** All that was saved or changed since. */
+  async judge(rules: Rules): Promise<void> {
+    for (const rule of [...rules.values()].flat())
+      if (rule.judgedRevision < rule.revision && !this.#deps.isOver()) await this.#judgeSaved(rule, rules);
+    for await (const keys of this.#deps.changed.take()) {
+      if (this.#deps.isOver()) return;
+      // Of new ones there is nothing to judge by.
+      const heard = await this.#deps.store.lastHeard(keys);
+      await this.#judgeThese(keys, rules, ({ deviceKey, before }) => before !== null || heard.has(deviceKey));
+    }
+  }
+
+  /** What disabled rules had told is over. */
+  async closeDisabled(): Promise<void> {
+    const { database, now, onAlerts } = this.#deps;
+    const rules = await database
+      .read()
+      .execute<{ key: number; revision: number }[]>(
+        'select "key", revision from rule where enabled = ? and judged_revision < revision',
+        [database.dialect === 'sqlite' ? 0 : false],
+      );
+    for (const { key, revision } of rules) {
+      await database.write(async (em) => {
+        await closeAlerts(em, await lockReader(em), { ruleKey: key, now: now() });
+        await em.nativeUpdate(RuleSchema, { key, revision }, { judgedRevision: revision });
+      });
+      onAlerts();
+    }
+  }
+
+  async #judgeSaved(rule: WatchingRule, rules: Rules): Promise<void> {
+    const { database, isOver } = this.#deps;
+    for (let after: number | null = 0; after !== null && !isOver();) {
+      const rows: { key: number }[] = await database
+        .read()
+        .find(
+          DeviceSchema,
+          { product: rule.productKey, key: { $gt: after } },
+          { fields: ['key'], orderBy: { key: 'asc' }, limit: DEVICES_AT_ONCE },
+        );
+      after = rows.length < DEVICES_AT_ONCE ? null : rows.at(-1)!.key;
+      await this.#judgeThese(
+        rows.map(({ key }) => key),
+        rules,
+      );
+    }
+    if (isOver()) return;
+    await database.write((em) =>
+      em.nativeUpdate(RuleSchema, { key: rule.key, revision: rule.revision }, { judgedRevision: rule.revision }),
+    );
+    rule.judgedRevision = rule.revision;
+  }
+
+  /** Judges the devices by the rules by which they were not. */
+  async #judgeThese(
+    keys: readonly number[],
+    rules: Rules,
+    isToJudge: (judging: DeviceJudging) => boolean = () => true,
+  ): Promise<void> {
+    const { judgings, commit, now } = this.#deps;
+    const judged: Judged[] = [];
+    for (const judging of (await judgings.of(keys, rules)).values()) {
+      if (!isToJudge(judging)) continue;
+      await judging.again(now());
+      const result = judging.result(now());
+      if (result.after !== result.before || result.changes.length > 0) judged.push(result);
+    }
+    if (judged.length === 0) return;
+    // Those that have sent something since are judged when that is read: it is not lost in what is stored.
+    const unread = await this.#unread();
+    await commit(judged.filter(({ deviceKey, after }) => after === null || !unread.has(deviceKey)));
+  }
+
+  /** Devices with readings that were committed and not judged yet. */
+  async #unread(): Promise<Set<number>> {
+    const keys = new Set<number>();
+    for (let cursor = this.#deps.place(); ;) {
+      const page = await this.#deps.store.recorded(queryBehind(cursor, null, PAGE));
+      for (const { deviceKey } of page.readings) keys.add(deviceKey);
+      if (page.complete || page.readings.length === 0) return keys;
+      cursor = behind(cursor, page);
+    }
+  }
+}
