@@ -22,7 +22,7 @@ import { StoredReceiptMarks } from './domain/measurements/receipt-marks.ts';
 import type { NodePlace } from './domain/measurements/receipt-times.ts';
 import { type Frames, LocalFrames } from './domain/calls/frames.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
-import { tellLoad } from './build-metrics.ts';
+import { tellLanes, tellLoad } from './build-metrics.ts';
 import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
 import type { WatchExecution } from './graphql/operation/compiled-operation.ts';
@@ -169,6 +169,7 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
     domain.unknownDevices.endAdoptions();
   });
   tellLoad(metrics, { store, pool, transports, domain, cluster, accepting: () => listener.accepting });
+  tellLanes(metrics);
   if (config.metricsPort !== null) await startMetricsServer(metrics, config, closers);
   await tellSharedIdentities(database, log);
   await listen(server, config.host, config.port, 'HOST, PORT');

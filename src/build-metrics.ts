@@ -1,3 +1,5 @@
+import { countsOf, type LaneCounts } from './scheduling/lane-counts.ts';
+import { LANES } from './scheduling/lanes.ts';
 import type { Domain } from './build-domain.ts';
 import type { Transports } from './build-transports.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
@@ -32,4 +34,40 @@ export function tellLoad(metrics: Metrics, { store, pool, transports, domain, cl
   }));
   metrics.gauge('inlet_redis_connected', '0: other nodes cannot be heard.', () => Number(cluster.connected));
   metrics.gauge('inlet_ready_to_accept', '0: this server is stopping.', () => Number(accepting()));
+}
+
+/** Adds what each lane of `LANES` counts: its depth, waits, refusals, and the time that is charged for its work. */
+export function tellLanes(metrics: Metrics): void {
+  const read = (of: (counts: LaneCounts) => number) => (): Record<string, number> =>
+    Object.fromEntries(Object.keys(LANES).map((lane) => [lane, of(countsOf(lane))]));
+  metrics.gauges(
+    'inlet_lane_waiting',
+    'What waits in a lane now.',
+    'lane',
+    read((counts) => counts.waiting),
+  );
+  metrics.counters(
+    'inlet_lane_waits_total',
+    'What had to wait in a lane.',
+    'lane',
+    read((counts) => counts.waits),
+  );
+  metrics.counters(
+    'inlet_lane_wait_seconds_total',
+    'How long all that had to wait waited together.',
+    'lane',
+    read((counts) => counts.waitedMs / 1_000),
+  );
+  metrics.counters(
+    'inlet_lane_refused_total',
+    'What a lane refused.',
+    'lane',
+    read((counts) => counts.refused),
+  );
+  metrics.counters(
+    'inlet_lane_charged_seconds_total',
+    'Time charged to callers for the work of a lane.',
+    'lane',
+    read((counts) => counts.chargedMs / 1_000),
+  );
 }

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
+import { LANES } from '../src/scheduling/lanes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGES = ['README.md', ...filesIn('docs').filter((file) => file.endsWith('.md'))];
@@ -89,6 +90,16 @@ test('the limits in docs/operating.md are the constants of the code', () => {
     return value === constantOf(where) ? [] : [`${what}: ${is}, but ${where} is ${constantOf(where)}`];
   });
   expect(wrong).toEqual([]);
+});
+
+test('the lanes in docs/operating.md are those of the scheduler', () => {
+  const limitsOf = (row: object): string =>
+    Object.entries(row)
+      .filter((entry): entry is [string, number] => typeof entry[1] === 'number')
+      .map(([limit, value]) => `${limit} ${value.toLocaleString('en')}`)
+      .join(', ');
+  const expected = Object.values(LANES).map((row) => [row.name, row.runs, limitsOf(row)]);
+  expect(rowsBehind('docs/operating.md', '## Lanes')).toEqual(expected);
 });
 
 test('every link of a page leads somewhere', () => {

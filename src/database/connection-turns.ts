@@ -1,11 +1,10 @@
+import { countsOf } from '../scheduling/lane-counts.ts';
+import { LANES } from '../scheduling/lanes.ts';
 import { RoundRobinQueue } from '../scheduling/round-robin-queue.ts';
 import { nextTurn } from '../scheduling/yield-to-event-loop.ts';
 import { currentCaller } from '../scheduling/current-caller.ts';
 
-/** Maximum wait of a look-up or a transaction before it is refused. */
-const WAIT_MS = 8_000;
-/** Maximum time of look-ups, and work on their rows, per turn of the event loop. */
-const TURN_MS = 5;
+const LIMITS = LANES.sqliteCatalogue;
 
 /**
  * Queue of a connection that answers at once. A transaction has it alone. Look-ups run right away while the turn of the
@@ -13,7 +12,8 @@ const TURN_MS = 5;
  * turn at most.
  */
 export class ConnectionTurns {
-  readonly #lookUps = new RoundRobinQueue<() => void>();
+  readonly #counts = countsOf(LIMITS.name);
+  readonly #lookUps = new RoundRobinQueue<() => void>(this.#counts);
   readonly #transactions: (() => void)[] = [];
   /** Taken by a transaction, or by look-ups whose rows are still in use. */
   #isTaken = false;
@@ -37,8 +37,9 @@ export class ConnectionTurns {
       let isRefused = false;
       const timer = setTimeout(() => {
         isRefused = true;
+        this.#counts.refused += 1;
         reject(wasBusy());
-      }, WAIT_MS);
+      }, LIMITS.maxWaitMs);
       this.#lookUps.add(currentCaller(), () => {
         clearTimeout(timer);
         if (isRefused) return;
@@ -58,15 +59,18 @@ export class ConnectionTurns {
       this.#isTaken = true;
       return;
     }
+    const since = this.#counts.begin();
     await new Promise<void>((resolve, reject) => {
       const mine = (): void => {
         clearTimeout(timer);
+        this.#counts.end(since);
         resolve();
       };
       const timer = setTimeout(() => {
         this.#transactions.splice(this.#transactions.indexOf(mine), 1);
+        this.#counts.refuse(since);
         reject(wasBusy());
-      }, WAIT_MS);
+      }, LIMITS.maxWaitMs);
       this.#transactions.push(mine);
     });
   }
@@ -92,7 +96,7 @@ export class ConnectionTurns {
   }
 
   #isOver(): boolean {
-    if (this.#since !== null) return performance.now() - this.#since > TURN_MS;
+    if (this.#since !== null) return performance.now() - this.#since > LIMITS.maxTurnMs;
     this.#since = performance.now();
     setImmediate(() => (this.#since = null));
     return false;
@@ -107,5 +111,7 @@ function rowsAreUsed(): Promise<void> {
 }
 
 function wasBusy(): Error {
-  return Object.assign(new Error(`the database was busy for ${WAIT_MS / 1000} seconds`), { code: 'SQLITE_BUSY' });
+  return Object.assign(new Error(`the database was busy for ${LIMITS.maxWaitMs / 1000} seconds`), {
+    code: 'SQLITE_BUSY',
+  });
 }

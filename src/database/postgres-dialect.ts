@@ -9,7 +9,8 @@ import {
   type QueryResult,
 } from 'kysely';
 import pg from 'pg';
-import { type End, FairSemaphore } from '../scheduling/fair-semaphore.ts';
+import { type End, Lane } from '../scheduling/lane.ts';
+import { LANES } from '../scheduling/lanes.ts';
 import { currentCaller } from '../scheduling/current-caller.ts';
 import { type PoolSettings, setDefaults } from './session-defaults.ts';
 import { TransactionDriver } from './transaction-driver.ts';
@@ -28,7 +29,7 @@ export type InDoubt = (backend: number) => void;
 
 /** Name of these connections in the server. */
 export const CATALOGUE = 'inlet catalogue';
-const CONNECTIONS = 8;
+const CONNECTIONS = LANES.postgresCatalogue.atOnce;
 /** Time after which the server gives up a lock wait, and an idle transaction. */
 const LOCK_MS = 4_000;
 const IDLE_IN_TRANSACTION_MS = 5_000;
@@ -52,7 +53,7 @@ export function postgresDialect(connectionString: string, patience: Patience, in
 class PostgresPoolDriver extends TransactionDriver {
   readonly #pool: pg.Pool;
   /** The pool has one queue for all callers; this one is fair. */
-  readonly #slots: FairSemaphore;
+  readonly #slots: Lane;
   readonly #patience: Patience;
   readonly #inDoubt: InDoubt;
 
@@ -60,7 +61,7 @@ class PostgresPoolDriver extends TransactionDriver {
     super();
     this.#patience = patience;
     this.#inDoubt = inDoubt;
-    this.#slots = new FairSemaphore(CONNECTIONS, { stalledMs: patience.connect, stalledError: noneFree });
+    this.#slots = new Lane(LANES.postgresCatalogue, { stalledMs: patience.connect, stalledError: noneFree });
     this.#pool = new pg.Pool({
       connectionString,
       max: CONNECTIONS,

@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
-import { FairSemaphore } from '../scheduling/fair-semaphore.ts';
+import { Lane } from '../scheduling/lane.ts';
+import { LANES } from '../scheduling/lanes.ts';
 import { yieldForLarge } from '../scheduling/yield-for-large.ts';
 import { decoderOf, REFUSED_BYTES, utf8Text } from '../domain/text/charsets.ts';
 import { declaredDecoder } from '../domain/decoders/request-body.ts';
@@ -24,8 +25,6 @@ const DRAIN_FACTOR = 256;
 const SMALL_BYTES = 16_384;
 /** Maximum pieces per body, and more if each has enough bytes: every piece costs microseconds. */
 const [MOST_PIECES, BYTES_A_PIECE] = [8_192, 64];
-/** Maximum bodies unpacked at the same time, of one token one: each takes a thread. */
-const MAX_UNPACKING = 3;
 
 /** Bounds of a body: its bytes, the pause in which nothing comes, and the memory of all together. */
 export interface BodyBounds {
@@ -81,7 +80,7 @@ function keep(request: IncomingMessage, body: Buffer, memory: BodyMemory): void 
 }
 
 /** Unpacks a few at a time: a kilobyte may become a megabyte. */
-const unpacking = new FairSemaphore(MAX_UNPACKING);
+const unpacking = new Lane(LANES.unpacking);
 
 /** Among packed bodies each address has turns of its own. */
 function addressAsTenant(address: string): Caller {

@@ -1,13 +1,10 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { countsOf } from '../scheduling/lane-counts.ts';
+import { LANES } from '../scheduling/lanes.ts';
 import { RoundRobinQueue } from '../scheduling/round-robin-queue.ts';
 import type { Caller } from '../scheduling/caller.ts';
 
-/** Milliseconds in which requests may keep the event loop from looking at other connections. */
-const SLICE_MS = 1;
-/** Maximum requests begun per turn of the event loop: their work after a wait is counted for no slice. */
-const AT_ONCE = 16;
-/** The same in a turn that has taken in a connection: libuv takes in one per turn, and more may wait. */
-const BESIDE_A_CONNECTION = 2;
+const LIMITS = LANES.requests;
 
 /**
  * Turns of the event loop. Everything that thousands of connections have sent is heard in one turn of it, and each
@@ -17,7 +14,7 @@ const BESIDE_A_CONNECTION = 2;
  */
 export class RequestTurns {
   readonly #callerOf: (request: IncomingMessage) => Caller;
-  readonly #line = new RoundRobinQueue<() => void>();
+  readonly #line = new RoundRobinQueue<() => void>(countsOf(LIMITS.name));
   /** Time at which the first work of this turn of the event loop began. */
   #begunAt: number | null = null;
   #armed = false;
@@ -57,7 +54,7 @@ export class RequestTurns {
       this.#begunAt = now;
       this.#arm();
     }
-    return now - this.#begunAt < SLICE_MS;
+    return now - this.#begunAt < LIMITS.maxTurnMs;
   }
 
   #wait(caller: Caller, begin: () => void): void {
@@ -73,8 +70,8 @@ export class RequestTurns {
 
   #turn(): void {
     this.#armed = false;
-    const until = performance.now() + SLICE_MS;
-    const most = this.#hasNewConnection ? BESIDE_A_CONNECTION : AT_ONCE;
+    const until = performance.now() + LIMITS.maxTurnMs;
+    const most = this.#hasNewConnection ? LIMITS.atOnceBesideConnection : LIMITS.atOnce;
     this.#hasNewConnection = false;
     for (let begun = 0; begun < most && !this.#line.isEmpty; begun += 1) {
       this.#line.take()!();

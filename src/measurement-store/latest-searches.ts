@@ -1,4 +1,5 @@
-import { FairSemaphore } from '../scheduling/fair-semaphore.ts';
+import { Lane } from '../scheduling/lane.ts';
+import { LANES } from '../scheduling/lanes.ts';
 import { EventLoopQueue } from '../scheduling/event-loop-queue.ts';
 import type { LatestQuery, LatestRow } from '../domain/ports/store.ts';
 import { currentCaller } from '../scheduling/current-caller.ts';
@@ -11,8 +12,6 @@ import { DEVICES_AT_ONCE, type LatestAnswer } from './chunks/reader-job.ts';
 const SEARCH_MS = 20_000;
 /** Maximum wait for the next slice, however many others there are. */
 const LONGEST_MS = 60_000;
-/** Maximum first slices at once: a thread has room for more, so short reads do not wait for their end. */
-const FIRST_AT_ONCE = 6;
 
 /** Asks a reader thread; `progress`: of the slice before it. */
 type AskLatest = (queries: LatestQuery[], progress?: SearchProgress) => Promise<LatestAnswer>;
@@ -26,8 +25,8 @@ export class LatestSearches {
   readonly #searchMs: number;
   readonly #longestMs: number;
   // They wait for nothing but their thread: one that hangs refuses them.
-  readonly #first = new FairSemaphore(FIRST_AT_ONCE);
-  readonly #others = new EventLoopQueue();
+  readonly #first = new Lane(LANES.shortSearches);
+  readonly #others = new EventLoopQueue(LANES.longSearches);
 
   constructor(ask: AskLatest, searchMs = SEARCH_MS, longestMs = LONGEST_MS) {
     this.#ask = ask;

@@ -96,6 +96,15 @@ export class Metrics {
     const gauge: Gauge = new Gauge({ name, help, labelNames: [label], registers: [this.registry], collect });
   }
 
+  /** Adds several sums, told apart by `label`, which are counted elsewhere. */
+  counters(name: string, help: string, label: string, read: () => Record<string, number>): void {
+    const collect = (): void => {
+      counter.reset();
+      for (const [value, sum] of Object.entries(read())) counter.labels(value).inc(sum);
+    };
+    const counter: Counter = new Counter({ name, help, labelNames: [label], registers: [this.registry], collect });
+  }
+
   #counter(name: string, help: string, labelNames: string[] = []): Counter {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
   }

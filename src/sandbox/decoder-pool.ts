@@ -7,8 +7,10 @@ import type {
   DecoderStatistics,
 } from '../domain/decoders/decoder-engine.ts';
 import { AppError } from '../errors.ts';
+import { countsOf } from '../scheduling/lane-counts.ts';
+import { LANES } from '../scheduling/lanes.ts';
 import { type Loss, MAX_ROUNDS } from './decoder-process.ts';
-import { FairQueue, LANES } from './fair-queue.ts';
+import { FairQueue, DECODER_LANES } from './fair-queue.ts';
 import { JobAdmission, type Settle } from './job-admission.ts';
 import { overloaded } from './admission-limit.ts';
 import { NOT_BEGUN, QUICK_MS } from './frames.ts';
@@ -27,7 +29,7 @@ export interface DecoderPoolOptions extends RosterOptions {
   log?: (level: 'info' | 'warn' | 'error', message: string, facts: Record<string, unknown>) => void;
 }
 
-const MAX_WAIT_MS = 10_000;
+const MAX_WAIT_MS = LANES.decoders.maxWaitMs;
 /** Maximum wait of a job over all its repeats; its sender has given up by then. */
 const MAX_WAIT_IN_ALL_MS = 30_000;
 const TICK_MS = 20;
@@ -138,7 +140,7 @@ export class DecoderPool implements DecoderEngine {
   #dispatch(): void {
     this.#guarded(() => {
       const now = performance.now();
-      for (const lane of LANES) {
+      for (const lane of DECODER_LANES) {
         for (let job = this.#queue.peek(lane, now); job !== undefined; job = this.#queue.peek(lane, now)) {
           const process = this.#roster.processFor(lane, job, now);
           if (process === null) break;
@@ -231,6 +233,7 @@ export class DecoderPool implements DecoderEngine {
       if (this.#queue.peek('fast', now) !== undefined) this.#roster.setAside(now);
     }
     for (const job of this.#queue.takeOlderThan(now - MAX_WAIT_MS)) {
+      countsOf(LANES.decoders.name).refused += 1;
       this.#refuse(job, overloaded('The call has waited too long for a decoder process'));
     }
     this.#roster.maintain(now);

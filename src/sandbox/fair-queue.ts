@@ -1,10 +1,12 @@
+import { countsOf } from '../scheduling/lane-counts.ts';
+import { LANES } from '../scheduling/lanes.ts';
 import { doubt, isHeavy } from './penalties.ts';
 import type { Lane, Line, PoolJob, PoolProduct, PoolWorkspace, WaitingLanes } from './pool-job.ts';
 import { charge, enter, goOn, inTurn } from './turns.ts';
 import { lanesOf, leaveLane } from './waiting-lanes.ts';
 
 /** Lanes in the order in which they are served. */
-export const LANES = ['fast', 'slow', 'barred'] as const;
+export const DECODER_LANES = ['fast', 'slow', 'barred'] as const;
 
 /** Maximum taken jobs at the head of a line before they are cut off. */
 const CUT = 1_000;
@@ -19,6 +21,7 @@ export class FairQueue {
   /** Workspaces with waiting jobs. */
   #turns: PoolWorkspace[] = [];
   #size = 0;
+  readonly #counts = countsOf(LANES.decoders.name);
   /** The two workspaces whose jobs came last. */
   #newest: PoolWorkspace | null = null;
   #before: PoolWorkspace | null = null;
@@ -32,6 +35,7 @@ export class FairQueue {
     line.jobs.push(job);
     if (waitingOf(job.product) === 1) doubt(job.product);
     this.#size += 1;
+    this.#counts.waiting += 1;
     const { workspace } = job.product;
     workspace.cameAt = now;
     if (workspace === this.#newest) return;
@@ -46,6 +50,7 @@ export class FairQueue {
     else line.jobs.unshift(job);
     doubt(job.product);
     this.#size += 1;
+    this.#counts.waiting += 1;
   }
 
   /** Takes the next job of a lane, suspects first; passes over products that are held. */
@@ -114,7 +119,7 @@ export class FairQueue {
     const { workspace, line } = product;
     if (!isEmpty(product)) return line;
     if (workspace.products.length === 0) {
-      for (const lane of LANES) enter(workspace.turns[lane], now);
+      for (const lane of DECODER_LANES) enter(workspace.turns[lane], now);
       this.#turns.push(workspace);
     }
     enter(line, now);
@@ -133,6 +138,7 @@ export class FairQueue {
       line.head = 0;
     }
     this.#size -= 1;
+    this.#counts.end(job.queuedAt);
     leaveLane(product);
     doubt(product);
     return job;

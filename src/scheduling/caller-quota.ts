@@ -1,19 +1,7 @@
+import { LANES } from './lanes.ts';
 import { type TenantQuota, ACTIVE_MS } from './tenant-quota.ts';
 
-/** Burst before a caller is queued; maximum that is charged to it. */
-export const BURST_MS = 50;
-const MAX_USED_MS = 2000;
-/** Share of the time of a caller over its burst while others are active. */
-export const SHARE = 0.15;
-/** Share of a caller that asks for one thing at a time, and for nothing in the background. */
-export const SEQUENTIAL_SHARE = 0.3;
-const SEQUENTIAL_AFTER_MS = 250;
-/**
- * Maximum wait of background work for its own use, as its reader would give up; not while the tenant's callers have
- * less than `CROWDED_SHARE` each.
- */
-const MAX_BACKGROUND_WAIT_MS = 10_000;
-const CROWDED_SHARE = 0.01;
+const LIMITS = LANES.operations;
 
 /** Work that waits for its turn. */
 export interface Waiting {
@@ -85,8 +73,10 @@ export class CallerQuota {
     const allowedMs = this.#tenantQuota.allowedMs(now) - this.#allowedMs;
     const used = this.#usedMs - Math.min(passedMs * this.#share(now), allowedMs);
     const isCapped =
-      this.isBackground && passedMs >= MAX_BACKGROUND_WAIT_MS && this.#tenantQuota.callerShare > CROWDED_SHARE;
-    return Math.max(0, isCapped ? Math.min(used, BURST_MS) : used);
+      this.isBackground &&
+      passedMs >= LANES.background.maxWaitMs &&
+      this.#tenantQuota.callerShare > LANES.background.crowdedShare;
+    return Math.max(0, isCapped ? Math.min(used, LIMITS.burstMs) : used);
   }
 
   /** Used time drained per millisecond, as of now. */
@@ -98,10 +88,10 @@ export class CallerQuota {
   charge(milliseconds: number, now: number): boolean {
     const before = this.used(now);
     // NaN would never drain.
-    this.#usedMs = Math.min(before + (Number.isNaN(milliseconds) ? 0 : milliseconds), MAX_USED_MS);
+    this.#usedMs = Math.min(before + (Number.isNaN(milliseconds) ? 0 : milliseconds), LIMITS.maxUsedMs);
     this.#chargedAt = now;
     this.#allowedMs = this.#tenantQuota.allowedMs(now);
-    return before <= BURST_MS && this.#usedMs > BURST_MS;
+    return before <= LIMITS.burstMs && this.#usedMs > LIMITS.burstMs;
   }
 
   /** Refunds time. */
@@ -120,7 +110,7 @@ export class CallerQuota {
 
   /** Whether it is over its burst and active. */
   exceedsBurst(now: number): boolean {
-    return this.#usedMs > BURST_MS && this.isActive(now);
+    return this.#usedMs > LIMITS.burstMs && this.isActive(now);
   }
 
   /** Whether it has running or waiting work, or had recently. */
@@ -134,12 +124,12 @@ export class CallerQuota {
 
   /** Share of a caller that is alone. */
   #share(now: number): number {
-    if (this.isBackground) return SHARE;
+    if (this.isBackground) return LIMITS.share;
     const { waiting } = this;
     const isConcurrent =
       this.waitingInBackground > 0 ||
       waiting.length > 1 ||
       (waiting.length > 0 && (this.running > 0 || waiting[0]!.patient));
-    return isConcurrent || now - this.concurrentAt <= SEQUENTIAL_AFTER_MS ? SHARE : SEQUENTIAL_SHARE;
+    return isConcurrent || now - this.concurrentAt <= LIMITS.sequentialAfterMs ? LIMITS.share : LIMITS.sequentialShare;
   }
 }

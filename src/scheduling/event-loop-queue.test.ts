@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { EventLoopQueue } from './event-loop-queue.ts';
+import { LANES } from './lanes.ts';
 import { currentCaller, runAs } from './current-caller.ts';
 
 const LONG_MS = 10;
 
 test('of works that wait for each other the next is of the tenant whose turn it is, and short ones go together', async () => {
-  const turns = new EventLoopQueue(LONG_MS / 2);
+  const turns = new EventLoopQueue({ name: 'test', maxTurnMs: LONG_MS / 2 });
   const order: string[] = [];
   const work = (tenant: string, followUpMs: number): Promise<unknown> =>
     runAs({ tenant, tokenId: tenant }, () => turns.run(async () => order.push(currentCaller().tenant), followUpMs));
@@ -16,7 +17,7 @@ test('of works that wait for each other the next is of the tenant whose turn it 
 });
 
 test('a work that fails holds up nobody', async () => {
-  const turns = new EventLoopQueue();
+  const turns = new EventLoopQueue(LANES.socketMessages);
   const failing = turns.run(() => Promise.reject(new Error('no')));
   const next = turns.run(async () => 'next');
   await expect(failing).rejects.toThrow('no');

@@ -1,12 +1,9 @@
+import { countsOf } from './lane-counts.ts';
+import type { LoopLimits } from './lanes.ts';
 import { RoundRobinQueue } from './round-robin-queue.ts';
 import { yieldToEventLoop } from './yield-to-event-loop.ts';
 import type { Caller } from './caller.ts';
 import { currentCaller } from './current-caller.ts';
-
-/** Maximum time of such work before other work gets a turn. */
-const MAX_TURN_MS = 20;
-
-let queues = 0;
 
 /**
  * Queue of work that computes on the event loop, such as planning histories or reading SQLite: one after the other,
@@ -15,13 +12,15 @@ let queues = 0;
 export class EventLoopQueue {
   readonly #maxTurnMs: number;
   /** Yields as a tenant of its own, because the next caller is not known yet. */
-  readonly #yieldsAs: Caller = { tokenId: '', tenant: `turns ${(queues += 1)}` };
-  readonly #queue = new RoundRobinQueue<() => void>();
+  readonly #yieldsAs: Caller;
+  readonly #queue: RoundRobinQueue<() => void>;
   #isBusy = false;
   #tookMs = 0;
 
-  constructor(maxTurnMs = MAX_TURN_MS) {
+  constructor({ name, maxTurnMs }: LoopLimits) {
     this.#maxTurnMs = maxTurnMs;
+    this.#yieldsAs = { tokenId: '', tenant: `lane ${name}` };
+    this.#queue = new RoundRobinQueue(countsOf(name));
   }
 
   /** Runs `work` in its turn; `followUpMs`: time that its result costs at once. */

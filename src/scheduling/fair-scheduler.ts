@@ -5,31 +5,12 @@ import { BackgroundLane } from './background-lane.ts';
 import { ActiveCallers } from './active-callers.ts';
 import type { BackgroundTurns, Turns } from './turns.ts';
 import { runAs } from './current-caller.ts';
-import { BURST_MS, SHARE, SEQUENTIAL_SHARE, type Waiting, CallerQuota } from './caller-quota.ts';
+import { type Waiting, CallerQuota } from './caller-quota.ts';
+import { countsOf, type LaneCounts } from './lane-counts.ts';
+import { LANES } from './lanes.ts';
 
-/** Maximum running overall and per caller; expensive work counts as `EXPENSIVE_WEIGHT`. */
-const MAX_RUNNING = 16;
-const MAX_RUNNING_EACH = 4;
-/** Places beyond that for callers within their burst, which do not wait for long work of other tenants. */
-const RESERVED_WITHIN_BURST = 8;
-/** Places beyond those for inexpensive work of tenants that have nothing running. */
-const RESERVED_FOR_FIRST = 8;
-const EXPENSIVE_WEIGHT = 4;
-/** Maximum waiting overall and per caller. */
-const MAX_WAITING = 2000;
-const MAX_WAITING_EACH = 200;
-/** Maximum waiting background pieces per caller. */
-const MAX_PIECES_WAITING = 200;
-/** Used time from which a caller counts as heavy; below the burst, around which heavy callers stay. */
-const HEAVY_FROM_MS = 40;
-/** Share of the time of all callers over their burst together. */
-const SHARE_OF_ALL = 0.6;
-/** Share of the time of all background work together. */
-const SHARE_OF_BACKGROUND = 0.3;
-/** Factor on background time of a caller that is over its burst otherwise. */
-const BACKGROUND_FACTOR = 2;
-/** Factor on the time of its database pieces, which run on other threads and processors. */
-const PIECE_FACTOR = 0.25;
+const LIMITS = LANES.operations;
+const BACKGROUND_LIMITS = LANES.background;
 /** Maximum time until the queue is looked at again: others may have left. */
 const RETRY_MS = 50;
 const RECOUNT_MS = 5;
@@ -56,13 +37,13 @@ export class FairScheduler {
   readonly #quotas = new Map<string, CallerQuota>();
   /** Those with waiting work. */
   readonly #queued = new Set<CallerQuota>();
-  readonly #pieces = new BackgroundLane({ atOnce: 1, maxWaiting: MAX_PIECES_WAITING });
-  readonly #backgroundQuotas = new TenantQuotas(SHARE, SHARE_OF_BACKGROUND);
-  readonly #foregroundQuotas = new TenantQuotas(SEQUENTIAL_SHARE, SHARE_OF_ALL);
+  readonly #pieces = new BackgroundLane(LANES.filePages);
+  readonly #backgroundQuotas = new TenantQuotas(LIMITS.share, LANES.background.shareOfAll);
+  readonly #foregroundQuotas = new TenantQuotas(LIMITS.sequentialShare, LANES.overBurst.shareOfAll);
   #recountAt = Number.NEGATIVE_INFINITY;
   #running = 0;
   #waiting = 0;
-  #sweepFrom = MAX_WAITING;
+  #sweepFrom = LIMITS.maxWaiting;
   #pumpFrom = Number.NEGATIVE_INFINITY;
   #isPumpDue = false;
   #otherTrafficAt = Number.NEGATIVE_INFINITY;
@@ -81,7 +62,7 @@ export class FairScheduler {
   /** Runs the work at the caller's turn. Throws OVERLOADED when too much waits, and the error given to `refuse`. */
   async run<T>(caller: Caller, work: () => Promise<T>, { expensive = false, patient = false }: Kind = {}): Promise<T> {
     const quota = this.#quotaOf(caller);
-    const weight = expensive ? EXPENSIVE_WEIGHT : 1;
+    const weight = expensive ? LIMITS.expensiveWeight : 1;
     if (!expensive) quota.inexpensiveAt = this.#now();
     if (patient || quota.running > 0 || quota.waiting.length > 0) quota.concurrentAt = this.#now();
     if (!this.#isPumpDue && quota.waiting.length === 0 && this.#mayRun(quota, weight)) this.#start(quota, weight);
@@ -123,14 +104,15 @@ export class FairScheduler {
         quota.concurrentAt = this.#now();
       }
     };
-    const factor = (): number => (this.#used(this.#quotaOf(caller)) > BURST_MS ? BACKGROUND_FACTOR : 1);
+    const factor = (): number =>
+      this.#used(this.#quotaOf(caller)) > LIMITS.burstMs ? BACKGROUND_LIMITS.overBurstFactor : 1;
     const spend = (milliseconds: number): void => turns.spend(milliseconds * factor());
     const timed = async <T>(work: () => Promise<T>): Promise<T> => {
       const from = this.#now();
       try {
         return await runAs(caller, work);
       } finally {
-        spend((this.#now() - from) * PIECE_FACTOR);
+        spend((this.#now() - from) * BACKGROUND_LIMITS.pieceFactor);
       }
     };
     const piece = <T>(work: () => Promise<T>): Promise<T> =>
@@ -162,11 +144,12 @@ export class FairScheduler {
   /** Whether the caller uses much while others are active. */
   usesMuch(caller: Caller): boolean {
     const quota = this.#quotaOf(caller);
-    return this.#used(quota) > HEAVY_FROM_MS && this.#hasOthers(quota, true);
+    return this.#used(quota) > LIMITS.heavyFromMs && this.#hasOthers(quota, true);
   }
 
   #charge(quota: CallerQuota, milliseconds: number): void {
     this.#recount();
+    if (milliseconds > 0) this.#countsFor(quota).chargedMs += milliseconds;
     const before = this.#usedOfBurst(quota);
     // One more caller is over its burst.
     if (quota.charge(milliseconds, this.#now())) this.#recountAt = Number.NEGATIVE_INFINITY;
@@ -195,18 +178,27 @@ export class FairScheduler {
     const used = new Set([...this.#quotas.values()].map(({ tenantQuota }) => tenantQuota));
     for (const quotasOfTenants of [this.#backgroundQuotas, this.#foregroundQuotas]) quotasOfTenants.keep(used);
     // With thousands of callers, do not sweep for each new one.
-    this.#sweepFrom = Math.max(MAX_WAITING, this.#quotas.size * 2);
+    this.#sweepFrom = Math.max(LIMITS.maxWaiting, this.#quotas.size * 2);
   }
 
   #enqueue(quota: CallerQuota, weight: number, patient: boolean): Promise<void> {
-    if (!patient && (this.#waiting >= MAX_WAITING || quota.waiting.length >= MAX_WAITING_EACH))
+    const counts = this.#countsFor(quota);
+    if (!patient && (this.#waiting >= LIMITS.maxWaiting || quota.waiting.length >= LIMITS.maxWaitingPerToken)) {
+      counts.refused += 1;
       throw new AppError('OVERLOADED', 'Too many operations of this token are waiting; send fewer at once.');
+    }
     this.#waiting += 1;
     return new Promise((start, refuse) => {
-      quota.waiting.push({ weight, since: this.#now(), patient, start, refuse });
+      quota.waiting.push({ weight, since: this.#now(), patient, ...counts.wait(start, refuse) });
       this.#queued.add(quota);
       this.#pumpSoon();
     });
+  }
+
+  /** The lane that the caller's work counts for. */
+  #countsFor(quota: CallerQuota): LaneCounts {
+    if (quota.isBackground) return countsOf(BACKGROUND_LIMITS.name);
+    return countsOf((this.#isWithinBurst(quota) ? LIMITS : LANES.overBurst).name);
   }
 
   #start(quota: CallerQuota, weight: number): void {
@@ -216,26 +208,26 @@ export class FairScheduler {
 
   /** `active`: looks at every caller, so it is called only if it matters. */
   #mayRun(quota: CallerQuota, weight: number, active = () => this.#activeCallers()): boolean {
-    if (quota.running + weight > MAX_RUNNING_EACH) return false;
+    if (quota.running + weight > LIMITS.perToken) return false;
     const isWithinBurst = this.#isWithinBurst(quota);
-    if (this.#running + weight > MAX_RUNNING) {
+    if (this.#running + weight > LIMITS.atOnce) {
       // A tenant takes at most what it leaves. Expensive work also needs one place only, as several may never be free.
-      const free = MAX_RUNNING + RESERVED_WITHIN_BURST - this.#running;
-      if (!isWithinBurst || free + (weight === 1 ? RESERVED_FOR_FIRST : 0) <= 0) return false;
+      const free = LIMITS.atOnce + LIMITS.reservedWithinBurst - this.#running;
+      if (!isWithinBurst || free + (weight === 1 ? LIMITS.reservedForFirst : 0) <= 0) return false;
       if (active().runningOf(quota) >= Math.max(1, free)) return false;
     }
-    return isWithinBurst || !this.#hasOthers(quota, weight === EXPENSIVE_WEIGHT, active);
+    return isWithinBurst || !this.#hasOthers(quota, weight === LIMITS.expensiveWeight, active);
   }
 
   /** Whether the caller, and its tenant over all tokens, is within its burst. */
   #isWithinBurst(quota: CallerQuota): boolean {
-    if (this.#used(quota) > BURST_MS) return false;
+    if (this.#used(quota) > LIMITS.burstMs) return false;
     return quota.isBackground || !quota.tenantQuota.exceedsBurst(this.#now());
   }
 
   /** Part of the caller's burst that is used. */
   #usedOfBurst(quota: CallerQuota): number {
-    return Math.min(BURST_MS, quota.used(this.#now()));
+    return Math.min(LIMITS.burstMs, quota.used(this.#now()));
   }
 
   #used(quota: CallerQuota): number {
@@ -339,7 +331,7 @@ export class FairScheduler {
     const now = this.#now();
     for (const quota of queued) {
       if (quota.waiting.length === 0 || quota.running > 0) continue;
-      const own = (this.#used(quota) - BURST_MS) / quota.drainRate(now);
+      const own = (this.#used(quota) - LIMITS.burstMs) / quota.drainRate(now);
       soonest = Math.min(soonest, quota.isBackground ? own : Math.max(own, quota.tenantQuota.msUntilWithinBurst(now)));
     }
     return Math.ceil(soonest);

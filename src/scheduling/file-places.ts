@@ -1,12 +1,9 @@
 import { AppError } from '../errors.ts';
+import { countsOf } from './lane-counts.ts';
+import { LANES } from './lanes.ts';
 import type { Caller } from './caller.ts';
 
-/** Places for files on this node; each holds pages in memory for as long as the client likes. */
-const CAPACITY = 16;
-/** Maximum places of a tenant as a multiple of the free ones; of a token once. */
-const TIMES_FREE = 3;
-/** Maximum places overall, for tenants that have none: each gets its first. */
-const MAX_TAKEN = 64;
+const LIMITS = LANES.files;
 
 /** Limits the files under way on this node in one direction, so that later tenants find some free. */
 export class FilePlaces {
@@ -20,11 +17,12 @@ export class FilePlaces {
 
   /** Throws OVERLOADED when no place is free for the caller. */
   require({ tokenId, tenant }: Caller): void {
-    const free = CAPACITY - this.#taken.length;
+    const free = LIMITS.atOnce - this.#taken.length;
     const takenByToken = this.#taken.filter((other) => other.tokenId === tokenId).length;
     const takenByTenant = this.#taken.filter((other) => other.tenant === tenant).length;
-    if (takenByToken < free && takenByTenant < TIMES_FREE * free) return;
-    if (takenByTenant === 0 && this.#taken.length < MAX_TAKEN) return;
+    if (takenByToken < free && takenByTenant < LIMITS.timesFree * free) return;
+    if (takenByTenant === 0 && this.#taken.length < LIMITS.atOnceWithFirsts) return;
+    countsOf(LIMITS.name).refused += 1;
     throw new AppError('OVERLOADED', `${this.#taken.length} ${this.#what} are under way. Try again in a moment.`, {
       details: { retryAfterSeconds: 5 },
     });

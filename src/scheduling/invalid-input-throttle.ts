@@ -1,3 +1,4 @@
+import { LANES } from './lanes.ts';
 import { PenaltyBucket } from './penalty-bucket.ts';
 import { ActiveTenants } from './active-tenants.ts';
 
@@ -6,7 +7,6 @@ const FREE_BYTES = 1_024;
 /** Cost of reading a refused body, and of writing why each entry was refused. */
 const BYTES_PER_MS = 16_384;
 const ENTRIES_PER_MS = 800;
-const BURST_MS = 300;
 
 /** A received body, with its tenant and its token or the product of its webhook. */
 interface Body {
@@ -36,11 +36,7 @@ export class InvalidInputThrottle {
 
   constructor(active: ActiveTenants = new ActiveTenants()) {
     this.#active = active;
-    this.#penalties = new PenaltyBucket(active, {
-      burstMs: BURST_MS,
-      refusal:
-        'Most of what this workspace sends is refused, and waits while others send. Look at the answers, send less.',
-    });
+    this.#penalties = new PenaltyBucket(active, LANES.refusedInput);
   }
 
   /**

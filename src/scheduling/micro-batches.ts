@@ -1,21 +1,17 @@
 import { AppError } from '../errors.ts';
+import { countsOf } from './lane-counts.ts';
+import { LANES } from './lanes.ts';
 import { yieldToEventLoop } from './yield-to-event-loop.ts';
 import { pause } from './pause.ts';
 import { runAs } from './current-caller.ts';
 
-/** Time between two batches of a tenant. */
-const INTERVAL_MS = 200;
-/** Maximum items and bytes per batch; a full one takes the event loop a few milliseconds. */
-const MAX_BATCH_ITEMS = 100;
-const MAX_BATCH_BYTES = 262_144;
+const LIMITS = LANES.unknownDevices;
 const SETTLED_AT_ONCE = 10;
-/** Maximum waiting items and bytes per tenant. */
-const MAX_WAITING = 1_000;
-const MAX_WAITING_BYTES = 4_194_304;
 
 interface Pending<Item, Result> {
   item: Item;
   bytes: number;
+  since: number;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
   written: Promise<Result>;
@@ -32,6 +28,7 @@ interface Tenant<Item, Result> {
  * wait for each other.
  */
 export class MicroBatches<Item, Result> {
+  readonly #counts = countsOf(LIMITS.name);
   readonly #write: (tenant: string, items: Item[]) => Promise<Result[]>;
   readonly #tenants = new Map<string, Tenant<Item, Result>>();
 
@@ -51,12 +48,17 @@ export class MicroBatches<Item, Result> {
       const added = tenant;
       void runAs({ tenant: name, tokenId: name }, () => this.#run(name, added));
     }
-    if (tenant.waiting.length >= MAX_WAITING || (tenant.bytes > 0 && tenant.bytes + bytes > MAX_WAITING_BYTES))
+    if (
+      tenant.waiting.length >= LIMITS.maxWaiting ||
+      (tenant.bytes > 0 && tenant.bytes + bytes > LIMITS.maxWaitingBytes)
+    ) {
+      this.#counts.refused += 1;
       throw new AppError('OVERLOADED', 'Too many calls of unknown devices wait in this workspace; send less at once.', {
         details: { retryAfterSeconds: 5 },
       });
+    }
     const { promise: written, resolve, reject } = Promise.withResolvers<Result>();
-    tenant.waiting.push({ item, bytes, resolve, reject, written });
+    tenant.waiting.push({ item, bytes, since: this.#counts.begin(), resolve, reject, written });
     tenant.bytes += bytes;
     return written;
   }
@@ -73,7 +75,7 @@ export class MicroBatches<Item, Result> {
     await yieldToEventLoop();
     while (tenant.waiting.length > 0) {
       await this.#writeBatch(name, tenant);
-      await pause(INTERVAL_MS);
+      await pause(LIMITS.intervalMs);
       await yieldToEventLoop();
     }
     this.#tenants.delete(name);
@@ -93,6 +95,7 @@ export class MicroBatches<Item, Result> {
       // Each answered sender sends its next one.
       if (at > 0 && at % SETTLED_AT_ONCE === 0) await yieldToEventLoop();
       tenant.bytes -= pending.bytes;
+      this.#counts.end(pending.since);
       settle(pending, at);
     }
     tenant.waiting.splice(0, batch.length);
@@ -102,7 +105,7 @@ export class MicroBatches<Item, Result> {
 /** The next batch, of at least one item. */
 function nextOf<T extends { bytes: number }>(waiting: readonly T[]): T[] {
   let [items, bytes] = [1, waiting[0]!.bytes];
-  while (items < Math.min(waiting.length, MAX_BATCH_ITEMS) && bytes + waiting[items]!.bytes <= MAX_BATCH_BYTES)
+  while (items < Math.min(waiting.length, LIMITS.maxBatch) && bytes + waiting[items]!.bytes <= LIMITS.maxBatchBytes)
     bytes += waiting[items++]!.bytes;
   return waiting.slice(0, items);
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LaneCounts } from './lane-counts.ts';
 import { PasswordQueue } from './password-queue.ts';
 
 /** Names in the order in which they were started, and evicted. */
@@ -12,7 +13,7 @@ function watched(queue: PasswordQueue) {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('callers take turns, however many one of them has waiting', async () => {
-  const queue = new PasswordQueue(10);
+  const queue = new PasswordQueue(10, new LaneCounts());
   const { went, wait } = watched(queue);
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) wait(name[0]!, name);
   while (!queue.isEmpty) {
@@ -24,7 +25,7 @@ test('callers take turns, however many one of them has waiting', async () => {
 });
 
 test('a full line makes room for who has less, and for nobody else', async () => {
-  const queue = new PasswordQueue(4);
+  const queue = new PasswordQueue(4, new LaneCounts());
   const { went, evicted, wait } = watched(queue);
   for (const name of ['a1', 'a2', 'a3', 'a4']) wait('a', name);
   expect(queue.hasRoom('a')).toBe(false);

@@ -1,4 +1,7 @@
+import type { LaneCounts } from './lane-counts.ts';
+
 interface Waiting {
+  since: number;
   start: () => void;
   evict: () => void;
 }
@@ -9,12 +12,14 @@ interface Waiting {
  */
 export class PasswordQueue {
   readonly #max: number;
+  readonly #counts: LaneCounts;
   /** Entries by caller in the order of their turns; no list is empty. */
   readonly #byCaller = new Map<string, Waiting[]>();
   #size = 0;
 
-  constructor(max: number) {
+  constructor(max: number, counts: LaneCounts) {
     this.#max = max;
+    this.#counts = counts;
   }
 
   /** Whether the caller may add an entry, perhaps by evicting another's. */
@@ -26,14 +31,19 @@ export class PasswordQueue {
   wait(caller: string): Promise<boolean> {
     if (this.#size >= this.#max) {
       const largest = this.#largestCaller(caller);
-      if (largest === null) return Promise.resolve(false);
+      if (largest === null) {
+        this.#counts.refused += 1;
+        return Promise.resolve(false);
+      }
       // Never its only one: it has at least two more than the caller.
-      this.#byCaller.get(largest)?.pop()?.evict();
+      const evicted = this.#byCaller.get(largest)!.pop()!;
+      this.#counts.refuse(evicted.since);
+      evicted.evict();
       this.#size -= 1;
     }
     return new Promise((resolve) => {
       const queue = this.#byCaller.get(caller) ?? [];
-      queue.push({ start: () => resolve(true), evict: () => resolve(false) });
+      queue.push({ since: this.#counts.begin(), start: () => resolve(true), evict: () => resolve(false) });
       this.#byCaller.set(caller, queue);
       this.#size += 1;
     });
@@ -46,7 +56,8 @@ export class PasswordQueue {
     const [caller, queue] = first;
     this.#byCaller.delete(caller);
     this.#size -= 1;
-    const { start } = queue.shift()!;
+    const { since, start } = queue.shift()!;
+    this.#counts.end(since);
     if (queue.length > 0) this.#byCaller.set(caller, queue);
     start();
   }

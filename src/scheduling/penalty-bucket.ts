@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
 import { LeakyBucket } from './leaky-bucket.ts';
+import { countsOf, type LaneCounts } from './lane-counts.ts';
+import type { PenaltyLimits } from './lanes.ts';
 import type { ActiveTenants } from './active-tenants.ts';
 
 /** Maximum time charged to a tenant. */
@@ -28,6 +30,7 @@ interface Work {
 }
 
 interface Waiting extends Pick<Work, 'ms' | 'isContinuation' | 'isAbandoned'> {
+  since: number;
   resolve: () => void;
   reject: (error: AppError) => void;
 }
@@ -43,15 +46,6 @@ interface TenantQueue {
   timer: NodeJS.Timeout | null;
 }
 
-interface PenaltyBucketOptions {
-  /** Maximum time charged and running before the tenant waits for others. */
-  burstMs: number;
-  /** Maximum cost running at once, even while no other tenant is active. */
-  maxRunningMs?: number;
-  /** Message when too much of a source waits. */
-  refusal: string;
-}
-
 /**
  * Charges work to the tenant it is done for: a tenant that causes much of it waits while others send (CONTRACT 7,
  * shares). Sources take turns, and penalized ones have a queue of their own, so that the calls of somebody who knows a
@@ -59,19 +53,17 @@ interface PenaltyBucketOptions {
  */
 export class PenaltyBucket {
   readonly #active: ActiveTenants;
-  readonly #burstMs: number;
-  readonly #maxRunningMs: number;
-  readonly #refusal: string;
+  readonly #limits: Required<PenaltyLimits>;
+  readonly #counts: LaneCounts;
   /** Queues by tenant: of its penalized sources, and of the others. */
   readonly #penalized = new LRUCache<string, TenantQueue>({ max: MAX_QUEUES });
   readonly #unpenalized = new LRUCache<string, TenantQueue>({ max: MAX_QUEUES });
   readonly #sources = new LRUCache<string, LeakyBucket>({ max: MAX_SOURCES });
 
-  constructor(active: ActiveTenants, { burstMs, maxRunningMs = Infinity, refusal }: PenaltyBucketOptions) {
+  constructor(active: ActiveTenants, limits: PenaltyLimits) {
     this.#active = active;
-    this.#burstMs = burstMs;
-    this.#maxRunningMs = maxRunningMs;
-    this.#refusal = refusal;
+    this.#limits = { maxRunningMs: Infinity, ...limits };
+    this.#counts = countsOf(limits.name);
   }
 
   /**
@@ -122,20 +114,22 @@ export class PenaltyBucket {
   #mayStart(queue: TenantQueue, ms: number, hasWaited = false): boolean {
     const { tenant, runningMs } = queue;
     const usedMs = this.#usedMs(queue);
-    const maxMs = hasWaited ? Math.min(this.#burstMs, this.#maxRunningMs) : this.#maxRunningMs;
+    const maxMs = hasWaited ? Math.min(this.#limits.burstMs, this.#limits.maxRunningMs) : this.#limits.maxRunningMs;
     if (runningMs > 0 && runningMs + ms > maxMs) return false;
-    if (usedMs <= this.#burstMs && (runningMs === 0 || usedMs + runningMs + ms <= this.#burstMs)) return true;
+    if (usedMs <= this.#limits.burstMs && (runningMs === 0 || usedMs + runningMs + ms <= this.#limits.burstMs))
+      return true;
     return !this.#active.hasOthers(tenant);
   }
 
   #enqueue(queue: TenantQueue, source: string, asked: Omit<Work, 'tenant' | 'source'>): Promise<void> {
     const ofSource = queue.waiting.get(source) ?? [];
     const { isContinuation = false } = asked;
-    if (!isContinuation && ofSource.length >= MAX_WAITING && this.#usedMs(queue) > this.#burstMs)
-      throw new AppError('OVERLOADED', this.#refusal, { details: { retryAfterSeconds: 5 } });
+    if (!isContinuation && ofSource.length >= MAX_WAITING && this.#usedMs(queue) > this.#limits.burstMs)
+      throw this.#refused();
     return new Promise((resolve, reject) => {
       const firstNew = isContinuation ? ofSource.findIndex((one) => one.isContinuation !== true) : -1;
-      ofSource.splice(firstNew < 0 ? ofSource.length : firstNew, 0, { ...asked, resolve, reject });
+      const since = this.#counts.begin();
+      ofSource.splice(firstNew < 0 ? ofSource.length : firstNew, 0, { ...asked, since, resolve, reject });
       queue.waiting.set(source, ofSource);
       this.#startNext(queue);
     });
@@ -144,9 +138,10 @@ export class PenaltyBucket {
   #startNext(queue: TenantQueue): void {
     const { waiting } = queue;
     for (const [source, ofSource] of waiting) {
-      const { ms, resolve } = ofSource[0]!;
+      const { ms, since, resolve } = ofSource[0]!;
       if (!this.#mayStart(queue, ms, true)) break;
       ofSource.shift();
+      this.#counts.end(since);
       // Moves behind all others; this loop comes to it again.
       waiting.delete(source);
       if (ofSource.length > 0) waiting.set(source, ofSource);
@@ -165,10 +160,18 @@ export class PenaltyBucket {
   #dismissAbandoned({ waiting }: TenantQueue): void {
     for (const [source, ofSource] of waiting) {
       const [abandoned, left] = [ofSource.filter(isAbandoned), ofSource.filter((one) => !isAbandoned(one))];
-      for (const { reject } of abandoned) reject(new AppError('OVERLOADED', this.#refusal));
+      for (const { since, reject } of abandoned) {
+        this.#counts.end(since);
+        reject(this.#refused());
+      }
       if (left.length === 0) waiting.delete(source);
       else if (abandoned.length > 0) waiting.set(source, left);
     }
+  }
+
+  #refused(): AppError {
+    this.#counts.refused += 1;
+    return new AppError('OVERLOADED', this.#limits.refusal, { details: { retryAfterSeconds: 5 } });
   }
 
   #start(queue: TenantQueue, ms: number): void {
@@ -183,6 +186,7 @@ export class PenaltyBucket {
   /** Also charges the penalized queue, where the source is from now on and has no burst of its own. */
   #charge(sourceKey: string, queue: TenantQueue, costMs: number): void {
     if (costMs === 0) return;
+    this.#counts.chargedMs += costMs;
     const { tenant } = queue;
     this.#add(queue.used, costMs, SHARE);
     const penalized = this.#queueOf(tenant, this.#penalized);

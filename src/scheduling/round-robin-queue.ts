@@ -1,11 +1,23 @@
 import type { Caller } from './caller.ts';
+import type { LaneCounts } from './lane-counts.ts';
+
+interface Entry<Waiting> {
+  waiting: Waiting;
+  since: number;
+}
 
 /** Two-level round-robin queue: tenants take turns, and within each its tokens. */
 export class RoundRobinQueue<Waiting> {
   /** By tenant, then by token; the next one first. */
-  readonly #tenants = new Map<string, Map<string, Waiting[]>>();
+  readonly #tenants = new Map<string, Map<string, Entry<Waiting>[]>>();
+  readonly #counts: LaneCounts | null;
   /** Tenant that was served last. */
   #last: string | null = null;
+
+  /** `counts`: those of the lane whose queue it is. */
+  constructor(counts: LaneCounts | null = null) {
+    this.#counts = counts;
+  }
 
   get isEmpty(): boolean {
     return this.#tenants.size === 0;
@@ -13,10 +25,11 @@ export class RoundRobinQueue<Waiting> {
 
   add({ tenant, tokenId }: Caller, waiting: Waiting): void {
     let tokens = this.#tenants.get(tenant);
-    if (tokens === undefined) this.#tenants.set(tenant, (tokens = new Map<string, Waiting[]>()));
+    if (tokens === undefined) this.#tenants.set(tenant, (tokens = new Map<string, Entry<Waiting>[]>()));
+    const entry = { waiting, since: this.#counts?.begin() ?? 0 };
     const queue = tokens.get(tokenId);
-    if (queue === undefined) tokens.set(tokenId, [waiting]);
-    else queue.push(waiting);
+    if (queue === undefined) tokens.set(tokenId, [entry]);
+    else queue.push(entry);
   }
 
   /**
@@ -47,20 +60,22 @@ export class RoundRobinQueue<Waiting> {
     return next;
   }
 
-  #takeFrom(tenant: string, tokens: Map<string, Waiting[]>, tokenId: string): Waiting | undefined {
+  #takeFrom(tenant: string, tokens: Map<string, Entry<Waiting>[]>, tokenId: string): Waiting {
     const queue = tokens.get(tokenId)!;
-    const next = queue.shift();
+    const { waiting, since } = queue.shift()!;
     tokens.delete(tokenId);
     if (queue.length > 0) tokens.set(tokenId, queue);
     if (tokens.size === 0) this.#tenants.delete(tenant);
-    return next;
+    this.#counts?.end(since);
+    return waiting;
   }
 
-  #first(): [string, Map<string, Waiting[]>] | undefined {
+  #first(): [string, Map<string, Entry<Waiting>[]>] | undefined {
     return this.#tenants.entries().next().value;
   }
 
-  #rotate([tenant, tokens]: [string, Map<string, Waiting[]>]): [string, Map<string, Waiting[]>] | undefined {
+  #rotate([tenant, tokens]: [string, Map<string, Entry<Waiting>[]>]):
+    [string, Map<string, Entry<Waiting>[]>] | undefined {
     this.#tenants.delete(tenant);
     this.#tenants.set(tenant, tokens);
     return this.#first();

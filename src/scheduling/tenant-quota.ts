@@ -1,13 +1,9 @@
+import { LANES } from './lanes.ts';
 import { LeakyBucket } from './leaky-bucket.ts';
 
 /** Time after its last request for which a caller counts as active. */
 export const ACTIVE_MS = 250;
-/** Minimum share of the time per tenant and per caller. */
-const MIN_SHARE_OF_TENANT = 0.01;
-const MIN_SHARE_OF_CALLER = 0.001;
-/** Burst of a tenant over all its tokens, and the maximum that is charged to it. */
-const TENANT_BURST_MS = 500;
-const MAX_USED_MS = 2000;
+const LIMITS = LANES.operations;
 
 /**
  * Share of the time of each caller of one tenant. Allowed time is summed up as it passes, because the number of callers
@@ -37,7 +33,7 @@ export class TenantQuota {
 
   /** Charges time to the tenant; negative time is refunded. */
   charge(milliseconds: number, now: number): void {
-    this.#used.add(milliseconds, now, { share: this.#tenantShare, max: MAX_USED_MS });
+    this.#used.add(milliseconds, now, { share: this.#tenantShare, max: LIMITS.maxUsedMs });
   }
 
   /** Time charged to the tenant and not yet drained. */
@@ -57,12 +53,12 @@ export class TenantQuota {
 
   /** Whether several callers together used more than the tenant's burst, however little each of them did. */
   exceedsBurst(now: number): boolean {
-    return this.#active > 1 && this.used(now) > TENANT_BURST_MS;
+    return this.#active > 1 && this.used(now) > LIMITS.tenantBurstMs;
   }
 
   /** Milliseconds until the tenant is within its burst again, unless it goes on. */
   msUntilWithinBurst(now: number): number {
-    return this.exceedsBurst(now) ? (this.used(now) - TENANT_BURST_MS) / this.#tenantShare : 0;
+    return this.exceedsBurst(now) ? (this.used(now) - LIMITS.tenantBurstMs) / this.#tenantShare : 0;
   }
 
   /** Current share of each caller. */
@@ -75,10 +71,10 @@ export class TenantQuota {
     this.#allowedMs = this.allowedMs(now);
     this.#at = now;
     this.charge(0, now);
-    this.#tenantShare = Math.max(MIN_SHARE_OF_TENANT, this.#totalShare / Math.max(1, tenants));
+    this.#tenantShare = Math.max(LIMITS.minShareOfTenant, this.#totalShare / Math.max(1, tenants));
     this.#callerShare = Math.min(
       this.#maxOfCaller,
-      Math.max(MIN_SHARE_OF_CALLER, this.#tenantShare / Math.max(1, callers)),
+      Math.max(LIMITS.minShareOfCaller, this.#tenantShare / Math.max(1, callers)),
     );
   }
 

@@ -1,4 +1,6 @@
 import { AppError } from '../errors.ts';
+import { countsOf } from './lane-counts.ts';
+import { LANES } from './lanes.ts';
 import { LeakyBucket } from './leaky-bucket.ts';
 import { ActiveTenants } from './active-tenants.ts';
 
@@ -9,22 +11,9 @@ const USUAL_CHARACTERS = 8_192;
 const CHARACTERS_PER_MS = 40_000;
 /** Maximum charge as a multiple of the expected cost: a slow disk is not the tenant's fault. */
 const MAX_TIMES_CHARGED = 5;
-/** Burst before a tenant is queued while others write. */
-const BURST_MS = 50;
-/** Maximum cost of a write that is charged but never queued: some values of one device. */
-const FREE_MS = 0.1;
-/** Maximum wait for what a tenant has used; beyond it writes are refused. */
-const MAX_WAIT_MS = 10_000;
-/** Share of the time of a tenant over its burst while others write, and of all such tenants together. */
-const SHARE = 0.3;
-const SHARE_OF_ALL = 0.5;
 const RETRY_MS = 20;
 const RECOUNT_MS = 10;
-/** Maximum queued cost and writes per tenant; they are in memory. */
-const MAX_WAITING_MS = 1_000;
-const MAX_WAITING = 1_000;
-/** Maximum cost started per look at the queue, even when the tenant is alone: others may come back. */
-const MAX_STARTED_MS = 20;
+const LIMITS = LANES.writes;
 const MAX_TENANTS = 2_000;
 
 /** Size of a write: values, and characters of the call log. */
@@ -35,6 +24,7 @@ export interface Amount {
 
 interface Waiting {
   ms: number;
+  since: number;
   start: () => void;
 }
 
@@ -53,9 +43,10 @@ export class WriteShares {
   readonly #now: () => number;
   readonly #writers = new Map<string, Writer>();
   readonly #active: ActiveTenants;
+  readonly #counts = countsOf(LIMITS.name);
   #waitingTenants = 0;
   /** Share of each tenant over its burst. */
-  #share = SHARE;
+  #share = LIMITS.share;
   #recountAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
 
@@ -75,11 +66,12 @@ export class WriteShares {
     this.#active.note(tenant);
     this.#recount();
     const writer = this.#writerOf(tenant);
-    if (ms <= FREE_MS || (writer.waiting.length === 0 && this.#mayStart(tenant, writer))) {
+    if (ms <= LIMITS.freeMs || (writer.waiting.length === 0 && this.#mayStart(tenant, writer))) {
       this.#charge(writer, ms);
       return null;
     }
-    if (writer.waiting.length > 0 && this.#isFull(writer, ms))
+    if (writer.waiting.length > 0 && this.#isFull(writer, ms)) {
+      this.#counts.refused += 1;
       throw new AppError(
         'OVERLOADED',
         'This workspace is over its share of the write capacity while others write too: send the rest more slowly.',
@@ -87,9 +79,10 @@ export class WriteShares {
           details: { retryAfterSeconds: 2 },
         },
       );
+    }
     return new Promise((start) => {
       if (writer.waiting.length === 0) this.#waitingTenants += 1;
-      writer.waiting.push({ ms, start });
+      writer.waiting.push({ ms, since: this.#counts.begin(), start });
       writer.waitingMs += ms;
       this.#drainSoon();
     });
@@ -102,19 +95,19 @@ export class WriteShares {
   async storing(tenant: string, amount: Amount, store: () => Promise<number>): Promise<void> {
     const charged = usualMs(amount);
     const tookMs = await this.#active.during(tenant, store);
-    if (charged <= FREE_MS) return;
+    if (charged <= LIMITS.freeMs) return;
     const extraMs = Math.min(tookMs, charged * MAX_TIMES_CHARGED) - charged;
     if (extraMs > 0) this.#charge(this.#writerOf(tenant), extraMs);
   }
 
   #isFull(writer: Writer, ms: number): boolean {
     const waitingMs = writer.waitingMs + ms;
-    if (waitingMs > MAX_WAITING_MS || writer.waiting.length >= MAX_WAITING) return true;
-    return waitingMs + this.#used(writer) > MAX_WAIT_MS * this.#share;
+    if (waitingMs > LIMITS.maxWaitingMs || writer.waiting.length >= LIMITS.maxWaiting) return true;
+    return waitingMs + this.#used(writer) > LIMITS.maxWaitMs * this.#share;
   }
 
   #mayStart(tenant: string, writer: Writer): boolean {
-    return this.#used(writer) <= BURST_MS || !this.#hasOthers(tenant);
+    return this.#used(writer) <= LIMITS.burstMs || !this.#hasOthers(tenant);
   }
 
   #hasOthers(tenant: string): boolean {
@@ -123,7 +116,8 @@ export class WriteShares {
   }
 
   #charge(writer: Writer, ms: number): void {
-    writer.used.add(ms, this.#now(), { share: this.#share, max: BURST_MS + MAX_WAIT_MS * this.#share });
+    this.#counts.chargedMs += ms;
+    writer.used.add(ms, this.#now(), { share: this.#share, max: LIMITS.burstMs + LIMITS.maxWaitMs * this.#share });
   }
 
   #used({ used }: Writer): number {
@@ -142,14 +136,15 @@ export class WriteShares {
     this.#recount();
     for (const [tenant, writer] of this.#writers) {
       let startedMs = 0;
-      while (writer.waiting.length > 0 && startedMs < MAX_STARTED_MS && this.#mayStart(tenant, writer))
+      while (writer.waiting.length > 0 && startedMs < LIMITS.maxStartedMs && this.#mayStart(tenant, writer))
         startedMs += this.#startNext(writer);
     }
     if (this.#waitingTenants > 0) this.#drainSoon();
   }
 
   #startNext(writer: Writer): number {
-    const { ms, start } = writer.waiting.shift()!;
+    const { ms, since, start } = writer.waiting.shift()!;
+    this.#counts.end(since);
     writer.waitingMs -= ms;
     if (writer.waiting.length === 0) this.#waitingTenants -= 1;
     this.#charge(writer, ms);
@@ -164,8 +159,8 @@ export class WriteShares {
     this.#recountAt = now + RECOUNT_MS;
     let overBurst = 0;
     for (const writer of this.#writers.values())
-      if (writer.waiting.length > 0 || this.#used(writer) > BURST_MS) overBurst += 1;
-    const share = Math.min(SHARE, SHARE_OF_ALL / Math.max(1, overBurst));
+      if (writer.waiting.length > 0 || this.#used(writer) > LIMITS.burstMs) overBurst += 1;
+    const share = Math.min(LIMITS.share, LIMITS.shareOfAll / Math.max(1, overBurst));
     if (share === this.#share) return;
     // Drain at the old share up to now.
     for (const writer of this.#writers.values()) this.#charge(writer, 0);

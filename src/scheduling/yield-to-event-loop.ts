@@ -1,3 +1,5 @@
+import { countsOf } from './lane-counts.ts';
+import { LANES } from './lanes.ts';
 import { RoundRobinQueue } from './round-robin-queue.ts';
 import type { Caller } from './caller.ts';
 import { currentCaller } from './current-caller.ts';
@@ -9,7 +11,7 @@ const TRANSACTION_SLICE_MS = 20;
 const WAKE_MS = 0.01;
 
 /** Work that has yielded. */
-const queue = new RoundRobinQueue<() => void>();
+const queue = new RoundRobinQueue<() => void>(countsOf(LANES.slices.name));
 let isScheduled = false;
 
 /**

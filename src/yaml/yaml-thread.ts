@@ -2,13 +2,13 @@ import { Worker } from 'node:worker_threads';
 import type { Yaml } from '../domain/ports/yaml.ts';
 import { badInput } from '../errors.ts';
 import { programFile } from '../program-file.ts';
-import { KeyedSemaphore } from '../scheduling/keyed-semaphore.ts';
+import { currentCaller } from '../scheduling/current-caller.ts';
+import { Lane } from '../scheduling/lane.ts';
+import { LANES } from '../scheduling/lanes.ts';
 
 /** Maximum seconds and memory for one text. */
 const LONGEST_MS = 20_000;
 const MAX_MEMORY_MB = 512;
-/** Maximum texts waiting for their turn. */
-const MAX_WAITING = 20;
 
 /** One of the two. */
 export interface YamlQuestion {
@@ -23,7 +23,7 @@ export type YamlAnswer = { text: string } | { mistake: string };
 
 /** YAML in a thread of its own for each text, one at a time: there are few, and none is to hold up another's requests. */
 export class YamlThread implements Yaml {
-  readonly #turns = new KeyedSemaphore({ atOnce: 1, maxUnfinished: MAX_WAITING });
+  readonly #turns = new Lane(LANES.yaml);
   readonly #running = new Set<Worker>();
 
   async read(text: string): Promise<unknown> {
@@ -44,7 +44,7 @@ export class YamlThread implements Yaml {
   }
 
   #ask(question: YamlQuestion): Promise<YamlAnswer> {
-    return this.#turns.use('', () => this.#answer(question));
+    return this.#turns.use(currentCaller(), () => this.#answer(question));
   }
 
   async #answer(question: YamlQuestion): Promise<YamlAnswer> {

@@ -12,6 +12,7 @@ import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts'
 import { callRow, cutText } from '../../src/domain/calls/call-row.ts';
 import { maskedHeaders } from '../../src/domain/decoders/masked-headers.ts';
 import { EventLoopQueue } from '../../src/scheduling/event-loop-queue.ts';
+import { LANES } from '../../src/scheduling/lanes.ts';
 import { splitUrl } from '../../src/http/decoder-call.ts';
 
 describe('parameters', () => {
@@ -152,7 +153,7 @@ describe('a logged call', () => {
     headers: headerList(['content-type', 'application/x-www-form-urlencoded', 'authorization', 'Token t', 'x-a', 'b']),
     body: 'p=1&p=2&q',
   };
-  const turns = new EventLoopQueue();
+  const turns = new EventLoopQueue(LANES.socketMessages);
 
   test('gives decoders the same request as the live one, credentials masked', async () => {
     const live = JSON.parse(await webhookInput(request, turns));

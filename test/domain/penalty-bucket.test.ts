@@ -7,7 +7,12 @@ const nothing = async (): Promise<number> => 0;
 const free = (): number => 0;
 
 test('works of fractions of a millisecond beside each other leave nothing behind that holds up a larger one', async () => {
-  const penalties = new PenaltyBucket(new ActiveTenants(), { burstMs: 50, maxRunningMs: 10, refusal: 'too much' });
+  const penalties = new PenaltyBucket(new ActiveTenants(), {
+    name: 'test',
+    burstMs: 50,
+    maxRunningMs: 10,
+    refusal: 'too much',
+  });
   for (let time = 0; time < 200; time += 1) {
     const ends: (() => void)[] = [];
     const works = [0.1, 0.2, 0.7 / 3, 1 / 7].map((ms) =>
@@ -26,8 +31,8 @@ test('works of fractions of a millisecond beside each other leave nothing behind
 test('what is held against a tenant for one kind of work does not hold up another', async () => {
   let now = 0;
   const senders = new ActiveTenants(() => now);
-  const bodies = new PenaltyBucket(senders, { burstMs: 300, refusal: 'too much' });
-  const lookUps = new PenaltyBucket(senders, { burstMs: 50, refusal: 'too much' });
+  const bodies = new PenaltyBucket(senders, { name: 'test', burstMs: 300, refusal: 'too much' });
+  const lookUps = new PenaltyBucket(senders, { name: 'test', burstMs: 50, refusal: 'too much' });
   await senders.during('w', () => bodies.run({ tenant: 'w', source: 's', ms: 600 }, nothing, () => 600));
   let began = 0;
   const begin = async (): Promise<number> => (began += 1);
@@ -42,7 +47,12 @@ test('what is held against a tenant for one kind of work does not hold up anothe
 });
 
 test('what waits does not begin, and is kept no longer, when nobody waits for it any more', async () => {
-  const penalties = new PenaltyBucket(new ActiveTenants(), { burstMs: 50, maxRunningMs: 10, refusal: 'too much' });
+  const penalties = new PenaltyBucket(new ActiveTenants(), {
+    name: 'test',
+    burstMs: 50,
+    maxRunningMs: 10,
+    refusal: 'too much',
+  });
   let end = (): void => {};
   const running = penalties.run(
     { tenant: 'w', source: 's', ms: 20 },
@@ -65,7 +75,7 @@ test('what waits does not begin, and is kept no longer, when nobody waits for it
 
 test('what has begun comes to its end beside others, however many come, and come again whenever they are refused', async () => {
   const senders = new ActiveTenants();
-  const penalties = new PenaltyBucket(senders, { burstMs: 50, maxRunningMs: 10, refusal: 'too much' });
+  const penalties = new PenaltyBucket(senders, { name: 'test', burstMs: 50, maxRunningMs: 10, refusal: 'too much' });
   const others = setInterval(() => senders.note('other'), 10);
   const sending = { isOver: false };
   let [pieces, ended, refusedAmid] = [0, 0, 0];

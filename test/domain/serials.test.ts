@@ -32,12 +32,12 @@ describe.each(DATABASES)('the serial numbers of a large product on %s', (name) =
   test('are all there, read with others having their turn in between, and never more than wanted', async () => {
     const { load } = await serials();
     const counted = countTurns();
-    const pieces = (await load(MAX_BYTES, new EventLoopQueue(4)))!;
+    const pieces = (await load(MAX_BYTES, new EventLoopQueue({ name: 'test', maxTurnMs: 4 })))!;
     counted.stop();
     expect(new Map(Object.entries(JSON.parse(Buffer.concat(pieces).toString())))).toEqual(expected);
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(250_000);
     expect(counted.turns).toBeGreaterThan(2);
-    expect(await load(100_000, new EventLoopQueue(4))).toBeNull();
+    expect(await load(100_000, new EventLoopQueue({ name: 'test', maxTurnMs: 4 }))).toBeNull();
   });
 
   test('have another version when a device changes, and the same when the product does', async () => {
@@ -47,7 +47,7 @@ describe.each(DATABASES)('the serial numbers of a large product on %s', (name) =
     await create(['new']);
     const { version: next, load } = await serials();
     expect(next).not.toBe(version);
-    const pieces = (await load(MAX_BYTES, new EventLoopQueue(4)))!;
+    const pieces = (await load(MAX_BYTES, new EventLoopQueue({ name: 'test', maxTurnMs: 4 })))!;
     expect(JSON.parse(Buffer.concat(pieces).toString())).toMatchObject({ new: expected.get('new') });
     await domain.cluster.changed([{ kind: 'everything' }]);
     expect((await serials()).version).not.toBe(next);

@@ -11,6 +11,7 @@ import type { Access } from '../../src/domain/access/access.ts';
 import { AppError } from '../../src/errors.ts';
 import { PointBudget } from '../../src/domain/history/point-budget.ts';
 import { EventLoopQueue } from '../../src/scheduling/event-loop-queue.ts';
+import { LANES } from '../../src/scheduling/lanes.ts';
 import type { DecoderVersion } from '../../src/domain/entities/decoder-version.ts';
 import { createLoaders, type LoaderSources } from '../../src/graphql/context/loaders.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
@@ -205,7 +206,7 @@ test('and a quarter of the time that long ones take, however cheap its text is',
 test('and for planning them, whatever comes of it and however cheap its text is', async () => {
   const plan = (points: PointBudget): Promise<number> =>
     points
-      .plan(new EventLoopQueue(), () => {
+      .plan(new EventLoopQueue(LANES.socketMessages), () => {
         vi.advanceTimersByTime(100);
         throw new Error('too many buckets');
       })
@@ -263,7 +264,7 @@ test.each([
 });
 
 test('an operation with many plans has one of them waiting, so that those of another come in between', async () => {
-  const plans = new EventLoopQueue();
+  const plans = new EventLoopQueue(LANES.socketMessages);
   const planned: string[] = [];
   const planThree = (name: string): Promise<unknown> => {
     const budget = new PointBudget();
@@ -330,7 +331,7 @@ test('reading side by side is counted once, reading one after the other is not',
 });
 
 test('others have their turn while many operations plan histories', async () => {
-  const plans = new EventLoopQueue();
+  const plans = new EventLoopQueue(LANES.socketMessages);
   let turns = 0;
   let isOver = false;
   const other = (): void => {

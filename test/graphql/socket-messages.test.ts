@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { EventLoopQueue } from '../../src/scheduling/event-loop-queue.ts';
+import { LANES } from '../../src/scheduling/lanes.ts';
 import type { Caller } from '../../src/scheduling/caller.ts';
 import type { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { SocketMessages } from '../../src/graphql/transport/socket-messages.ts';
@@ -40,7 +41,7 @@ function open(
   const received: unknown[] = [];
   new SocketMessages({
     socket: socket as unknown as WebSocket,
-    turns: new EventLoopQueue(),
+    turns: new EventLoopQueue(LANES.socketMessages),
     shares,
     caller: () => caller,
     hold: () => () => {},

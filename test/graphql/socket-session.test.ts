@@ -7,6 +7,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { BacklogMemory } from '../../src/scheduling/backlog-memory.ts';
 import { BoundedStream } from '../../src/scheduling/bounded-stream.ts';
 import { EventLoopQueue } from '../../src/scheduling/event-loop-queue.ts';
+import { LANES } from '../../src/scheduling/lanes.ts';
 import { LiveStream } from '../../src/graphql/live/live-stream.ts';
 import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import { EventPush } from '../../src/graphql/transport/event-push.ts';
@@ -95,7 +96,7 @@ test('of a reader that reads nothing no more events are answered than its socket
   const push = new EventPush({
     id: '1',
     session,
-    turns: new EventLoopQueue(),
+    turns: new EventLoopQueue(LANES.socketMessages),
     kept: new UntilIdle(() => {}),
     budget: new WorkBudget(),
     events: new LiveStream(unread, () => ({ of: null, value: () => null })),
@@ -118,7 +119,7 @@ test('of a reader that reads nothing no more events are answered than its socket
 
 test('who has something to send when others have sent for long waits for the next turn of the event loop', async () => {
   await connect();
-  const turns = new EventLoopQueue();
+  const turns = new EventLoopQueue(LANES.socketMessages);
   void turns.run(async () => {
     const end = performance.now() + 25;
     while (performance.now() < end);
@@ -145,7 +146,7 @@ test('who has something to send when others have sent for long waits for the nex
 
 test('an event that fails while those before it wait for their turn is told of, and nobody else hears of it', async () => {
   await connect();
-  const turns = new EventLoopQueue();
+  const turns = new EventLoopQueue(LANES.socketMessages);
   const events = newStream(100);
   for (const item of [1, 2]) events.offer(item);
   const payloads = [
@@ -183,7 +184,7 @@ test('events of a subscription that is over are not answered any more', async ()
   const push = new EventPush({
     id: '1',
     session,
-    turns: new EventLoopQueue(),
+    turns: new EventLoopQueue(LANES.socketMessages),
     kept: new UntilIdle(() => {}),
     budget,
     events: new LiveStream(events, () => ({ of: null, value: () => null })),

@@ -4,6 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LANES } from '../../src/scheduling/lanes.ts';
 import { metricMistakes } from '../support/metric-rules.ts';
 import { freePort } from '../support/postgres.ts';
 import { createDatabase, createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
@@ -51,6 +52,28 @@ test('requests, values and decoder runs are counted', async () => {
   expect(await valueOf('process_resident_memory_bytes')).toBeGreaterThan(1e6);
   // No secret, no tenant's name.
   expect(await (await read()).text()).not.toContain(product.webhookId);
+});
+
+test('each lane tells what waited, and for how long', async () => {
+  const waits = await valueOf('inlet_lane_waits_total{lane="passwords"}');
+  const signIn = (at: number): Promise<Response> =>
+    fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        query: `mutation { signIn(email: "nobody${at}@example.org", password: "never mind") { secret } }`,
+      }),
+    });
+  await Promise.all(Array.from({ length: 5 }, (_, at) => signIn(at)));
+  expect(await valueOf('inlet_lane_waits_total{lane="passwords"}')).toBeGreaterThan(waits);
+  expect(await valueOf('inlet_lane_wait_seconds_total{lane="passwords"}')).toBeGreaterThan(0);
+  expect(await valueOf('inlet_lane_refused_total{lane="passwords"}')).toBe(0);
+  expect(await valueOf('inlet_lane_waiting{lane="passwords"}')).toBe(0);
+  expect(await valueOf('inlet_lane_charged_seconds_total{lane="operations"}')).toBeGreaterThan(0);
+  const told = [...(await (await read()).text()).matchAll(/^inlet_lane_waiting\{lane="(\w+)"\}/gm)].map(
+    (found) => found[1],
+  );
+  expect(told).toEqual(Object.keys(LANES));
 });
 
 test('how full it is: flushes, queues, subscribers, caches, and the memory of each process', async () => {

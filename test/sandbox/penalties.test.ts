@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FairQueue, LANES, waitingOf } from '../../src/sandbox/fair-queue.ts';
+import { FairQueue, DECODER_LANES, waitingOf } from '../../src/sandbox/fair-queue.ts';
 import {
   isDoubtful,
   isHeavy,
@@ -200,7 +200,7 @@ describe('the queue', () => {
       queue.push(job(of), 0);
     }
     for (let now = 1; now <= 100; now += 1) {
-      for (const lane of LANES) queue.peek(lane, now);
+      for (const lane of DECODER_LANES) queue.peek(lane, now);
       queue.push(queue.next('fast', now)!, now);
     }
     expect(looks).toBeLessThan(2_000);

@@ -1,5 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { AppError, badInput } from '../../errors.ts';
+import { countsOf } from '../../scheduling/lane-counts.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import { PasswordQueue } from '../../scheduling/password-queue.ts';
 
 const MIN_LENGTH = 8;
@@ -7,9 +9,7 @@ const MAX_LENGTH = 1024;
 /** OWASP's choice with the least memory (16 MiB): several may run beside the ingest path. */
 const COST = { N: 2 ** 14, r: 8, p: 5 };
 const KEY_BYTES = 32;
-const MAX_WAITING = 20;
-/** Pause after a hash, as a multiple of the time it took. */
-const REST = 2;
+const LIMITS = LANES.passwords;
 
 /**
  * Hashes and checks passwords with scrypt, one at a time and with pauses in between: a flood of sign-ins waits in a
@@ -21,8 +21,8 @@ export class Passwords {
   #isBusy = false;
   /** Time worked since the last pause. */
   #workedMs = 0;
-  readonly #setting = new PasswordQueue(MAX_WAITING);
-  readonly #checking = new PasswordQueue(MAX_WAITING);
+  readonly #setting = new PasswordQueue(LIMITS.maxWaiting, countsOf(LIMITS.name));
+  readonly #checking = new PasswordQueue(LIMITS.maxWaiting, countsOf(LIMITS.name));
   readonly #decoy = hashText(randomBytes(16), randomBytes(KEY_BYTES));
 
   /**
@@ -38,7 +38,9 @@ export class Passwords {
 
   /** OVERLOADED when the caller's queue is full: check it before keeping any state for a sign-in. */
   requireRoom(caller: string): void {
-    if (!this.#checking.hasRoom(caller)) throw overloaded();
+    if (this.#checking.hasRoom(caller)) return;
+    countsOf(LIMITS.name).refused += 1;
+    throw overloaded();
   }
 
   /** Compares the password with a hash; without one it works as long, so that the time reveals nothing. */
@@ -80,7 +82,7 @@ export class Passwords {
       const line = this.#setting.isEmpty ? this.#checking : this.#setting;
       this.#isBusy = !line.isEmpty;
       line.next();
-    }, this.#workedMs * REST);
+    }, this.#workedMs * LIMITS.restFactor);
     this.#workedMs = 0;
   }
 }

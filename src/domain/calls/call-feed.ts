@@ -3,6 +3,7 @@ import { BackgroundLane } from '../../scheduling/background-lane.ts';
 import type { LiveQueue } from '../../scheduling/bounded-stream.ts';
 import { NOBODY } from '../../scheduling/caller.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import { PrefetchCredits } from '../../scheduling/prefetch.ts';
 import { SingleFlight } from '../../scheduling/single-flight.ts';
 import { nextTurn } from '../../scheduling/yield-to-event-loop.ts';
@@ -43,9 +44,6 @@ export interface LiveCallChoice {
   statuses: CallStatus[] | null;
 }
 
-/** Pages of the log, whose threads also read charts: maximum at a time, one per tenant, and waiting per token. */
-const PAGES_AT_ONCE = 2;
-const MAX_PAGES_WAITING = 1_000;
 /** Calls per page, of up to hundreds of kilobytes each. */
 const PAGE_CALLS = 10;
 /** Characters read in a millisecond. */
@@ -70,7 +68,7 @@ export class CallFeed {
   });
   readonly #counts = new SingleFlight<CallCount>();
   readonly #pages = new SingleFlight<{ rows: CallRow[]; readAt: number }>();
-  readonly #reading = new BackgroundLane({ atOnce: PAGES_AT_ONCE, maxWaiting: MAX_PAGES_WAITING });
+  readonly #reading = new BackgroundLane(LANES.callPages);
   readonly #credits = new PrefetchCredits();
   readonly #missed = new AppError('UNAVAILABLE', 'Calls were missed; subscribe again and read `calls`.');
   #failed: { at: number; error: unknown } | null = null;

@@ -8,6 +8,7 @@ import type { Access } from '../access/access.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { CallFeed, LiveCallChoice } from './call-feed.ts';
 import { BackgroundLane } from '../../scheduling/background-lane.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { LoggedCall } from './logged-call.ts';
 
@@ -27,7 +28,7 @@ interface CallLogDeps {
 }
 
 /** Counting so many takes a few milliseconds; of one token so many slices wait. */
-const [COUNTED_AT_ONCE, MAX_WAITING] = [20_000, 1_000];
+const COUNTED_AT_ONCE = 20_000;
 
 /** Reading the call log of a product (CONTRACT 4): needs scope READ for the product as a whole. */
 export class CallLog {
@@ -36,7 +37,7 @@ export class CallLog {
   readonly #feed: CallFeed;
   readonly #shares: Pick<FairScheduler, 'spend' | 'turnsOf'>;
   /** Of all callers one slice at a time, tenants in turns: the threads that count them also read charts. */
-  readonly #counting = new BackgroundLane({ atOnce: 1, maxWaiting: MAX_WAITING });
+  readonly #counting = new BackgroundLane(LANES.callCounts);
 
   constructor({ ingestCache, store, feed, shares }: CallLogDeps) {
     this.#ingestCache = ingestCache;

@@ -14,7 +14,8 @@ import { type DecoderRequest, isForm, webhookInput } from './decoder-request.ts'
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { chargedTurns } from '../../scheduling/charged-turns.ts';
 import { PenaltyBucket } from '../../scheduling/penalty-bucket.ts';
-import { KeyedSemaphore } from '../../scheduling/keyed-semaphore.ts';
+import { Lane } from '../../scheduling/lane.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
 import type { ActiveTenants } from '../../scheduling/active-tenants.ts';
@@ -69,13 +70,7 @@ const NO_DECODER = 'The product has no decoder: save one, then replay the call.'
 /** Characters of a form from which reading it is charged: a form of a megabyte takes half a second. */
 const LONG_FORM = 4_096;
 /** Estimated time of one piece of a form. */
-const PIECE_MS = 5;
-const FORMS = {
-  burstMs: 50,
-  maxRunningMs: 10,
-  refusal:
-    'The webhooks of this workspace receive more long forms than their share of the server. Send fewer at once, or later.',
-};
+const PIECE_MS = LANES.forms.maxTurnMs;
 
 interface CallRunnerDeps {
   engine: DecoderEngine;
@@ -93,17 +88,17 @@ interface CallRunnerDeps {
 export class CallRunner {
   readonly #deps: CallRunnerDeps;
   readonly #lookedUp: LookedUpValues;
-  readonly #forms = new EventLoopQueue(PIECE_MS);
+  readonly #forms = new EventLoopQueue(LANES.forms);
   /** A queue apart from forms, which would otherwise wait for the database. */
-  readonly #serials = new EventLoopQueue(PIECE_MS);
+  readonly #serials = new EventLoopQueue(LANES.serialNumbers);
   readonly #penalties: PenaltyBucket;
   /** Reads the serial numbers of one product per workspace at a time: they take up to 16 MiB. */
-  readonly #reading = new KeyedSemaphore({ atOnce: 1, maxUnfinished: Infinity });
+  readonly #reading = new Lane(LANES.workspaceSerials);
 
   constructor(deps: CallRunnerDeps) {
     this.#deps = deps;
     this.#lookedUp = new LookedUpValues(deps);
-    this.#penalties = new PenaltyBucket(deps.senders, FORMS);
+    this.#penalties = new PenaltyBucket(deps.senders, LANES.longForms);
   }
 
   async run(call: CallToRun): Promise<CallOutcome> {
@@ -206,7 +201,9 @@ export class CallRunner {
     return {
       version,
       load: (maxBytes) =>
-        this.#reading.use(tenant, () => load(maxBytes, chargedTurns(this.#penalties, this.#serials, piece))),
+        this.#reading.use({ tenant, tokenId: tenant }, () =>
+          load(maxBytes, chargedTurns(this.#penalties, this.#serials, piece)),
+        ),
     };
   }
 

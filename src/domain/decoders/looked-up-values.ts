@@ -1,5 +1,6 @@
 import { MAX_LOOKED_UP_BYTES } from './decoder-engine.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import { PenaltyBucket } from '../../scheduling/penalty-bucket.ts';
 import type { History, MeasuredValue } from '../history/history.ts';
 import { deviceConfiguration } from '../ingest-cache/device-configuration.ts';
@@ -28,9 +29,6 @@ const LITTLE = 8_192;
 const CHARACTERS_PER_MS = 32_768;
 /** Price of a ms of search on other threads. */
 const SEARCH_COUNTS = 0.25;
-const BURST_MS = 50;
-/** Maximum work in progress per workspace, in ms: its answers may all arrive in one turn of the event loop. */
-const MOST_UNDER_WAY_MS = 10;
 const UNKNOWN = '{"value":null,"timestamp":null}';
 
 /** The text of a device for `DecoderJob.lookUp`. */
@@ -52,12 +50,7 @@ export class LookedUpValues {
 
   constructor(deps: LookedUpValuesDeps) {
     this.#deps = deps;
-    this.#penalties = new PenaltyBucket(deps.senders, {
-      burstMs: BURST_MS,
-      maxRunningMs: MOST_UNDER_WAY_MS,
-      refusal:
-        'The decoders of this workspace look up more than their share of the server. Look up fewer devices, or send less.',
-    });
+    this.#penalties = new PenaltyBucket(deps.senders, LANES.lookUps);
   }
 
   /**

@@ -4,6 +4,7 @@ import type { LiveQueue } from '../../scheduling/bounded-stream.ts';
 import { NOBODY } from '../../scheduling/caller.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
 import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import { pause } from '../../scheduling/pause.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { Conditions } from '../devices/device-scan.ts';
@@ -64,7 +65,7 @@ export class DeviceStatuses {
   /** Ids of devices, watched or just made, and of products whose limits may be others. */
   readonly #doubtful = new Set<string>();
   readonly #changedProducts = new Set<string>();
-  readonly #pages = new EventLoopQueue(5);
+  readonly #pages = new EventLoopQueue(LANES.statusPages);
   readonly #alarm = new Alarm();
   /** Subscription to what is recorded, or the attempt at one; null: it has failed. */
   #listening: Promise<LiveQueue<RecordedEvent>> | null = null;

@@ -2,6 +2,7 @@ import type { Access } from '../access/access.ts';
 import type { Database } from '../ports/database.ts';
 import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import { BackgroundLane } from '../../scheduling/background-lane.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 
 /** Time of a usual list; a scan is charged for what exceeds it. */
@@ -16,9 +17,6 @@ const ELSEWHERE_COUNTS = 0.7;
 const ELSEWHERE_IN_BACKGROUND = 0.25;
 /** Number of scans in progress from which further ones queue in the background lane. */
 const BUSY = 4;
-/** Maximum scans at once in the background lane, for callers that use much; and queued per token. */
-const AT_ONCE = 2;
-const MAX_WAITING = 1000;
 /** Maximum devices per slice. */
 const MOST = 4_000;
 /** Minimum devices per slice: a slow one may only have waited for the connection. */
@@ -26,8 +24,6 @@ const LEAST = 250;
 /** A slice that takes longer halves the next one; a shorter one doubles it. */
 const LONG_MS = 5;
 const SHORT_MS = 2;
-/** Time after which the event loop runs other work. */
-const GIVES_WAY_AFTER_MS = 4;
 
 /** SQL conditions that must all hold, with the values of their parameters. */
 export interface Conditions {
@@ -77,9 +73,9 @@ export interface Asker {
 export class DeviceScan {
   readonly #database: Database;
   readonly #shares: Pick<FairScheduler, 'spend' | 'usesMuch'>;
-  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
+  readonly #turns = new EventLoopQueue(LANES.deviceLists);
   /** The lane of callers that use much, and of crowds, so that others find processors and connections. */
-  readonly #elsewhere = new BackgroundLane({ atOnce: AT_ONCE, maxWaiting: MAX_WAITING });
+  readonly #elsewhere = new BackgroundLane(LANES.deviceScans);
 
   constructor(database: Database, shares: Pick<FairScheduler, 'spend' | 'usesMuch'>) {
     this.#database = database;

@@ -3,6 +3,7 @@ import type { DeviceInfo, FieldInfo, ProductInfo } from '../ingest-cache/ingest-
 import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Moment, PointsAnswer, StatisticsAnswer } from '../ports/series-request.ts';
 import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import type { LatestRow, MeasurementStore, StoredValue } from '../ports/store.ts';
 import { chosenFields, fieldsOfEach, fieldsOrError, memoized } from './chosen-fields.ts';
 import { fieldColumns, type FieldColumns } from './field-columns.ts';
@@ -83,14 +84,12 @@ const MAX_CHARACTERS = 10_000_000;
 const CHARACTERS_A_POINT = 40;
 /** Points that a field's statistics count. */
 const STATISTICS_POINTS = 10;
-/** Time of planning, by any requests, after which the event loop runs other work. */
-const PLANS_GIVE_WAY_AFTER_MS = 5;
 
 /** THE read path: everything acknowledged is visible (CONTRACT 7). */
 export class History {
   readonly #store: MeasurementStore;
   readonly #reader: SeriesReader;
-  readonly #plans = new EventLoopQueue(PLANS_GIVE_WAY_AFTER_MS);
+  readonly #plans = new EventLoopQueue(LANES.chartPlans);
 
   readonly #now: () => number;
 

@@ -1,19 +1,12 @@
 import { AppError } from '../../errors.ts';
-import { FairSemaphore } from '../../scheduling/fair-semaphore.ts';
+import { Lane } from '../../scheduling/lane.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { SeriesAnswer, SeriesRequest, SeriesView, ViewAnswer } from '../ports/series-request.ts';
 import type { Caller } from '../../scheduling/caller.ts';
 import { SharedTime } from '../../scheduling/shared-time.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 
-/** Maximum calls at once of all operations, twice the reading threads; calls that take long do not count. */
-const AT_ONCE = 4;
-const LONG_MS = 1_000;
-/**
- * Time in the queue, with no call ending, after which a call begins anyway: with the database away, all would otherwise
- * wait for each other's time-outs.
- */
-const STILL_MS = 5_000;
 /** Maximum requests per call of the store. */
 const REQUESTS_AT_ONCE = 50;
 
@@ -47,7 +40,7 @@ interface Waiting {
  */
 export class SeriesReader {
   readonly #store: Pick<MeasurementStore, 'series'>;
-  readonly #slots = new FairSemaphore(AT_ONCE, { slowAfterMs: LONG_MS, stalledMs: STILL_MS });
+  readonly #slots = new Lane(LANES.charts);
   readonly #time = new SharedTime();
   readonly #gathered = new Map<Operation, Map<string, Waiting>>();
 

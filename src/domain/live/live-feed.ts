@@ -3,6 +3,7 @@ import { BacklogMemory } from '../../scheduling/backlog-memory.ts';
 import { NOBODY } from '../../scheduling/caller.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
 import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import { eachInTurns, Slices } from '../../scheduling/yield-to-event-loop.ts';
 import { type EventShape, type Interest, LiveSubscription } from './live-subscription.ts';
 
@@ -10,8 +11,6 @@ import { type EventShape, type Interest, LiveSubscription } from './live-subscri
 const MAX_NAMED = 1_000;
 /** Time that the reader of a subscription takes for an error. */
 const FAIL_MS = 0.05;
-/** Maximum time of forgetting subscriptions that have ended before other work gets a turn. */
-const FORGET_MS = 5;
 
 /** Subscriptions by their audience. */
 type Audiences<Subscription> = Map<unknown, Set<Subscription>>;
@@ -28,7 +27,7 @@ export class LiveFeed<Event, Topic, Out = Event> {
   /** Those that named no topics. */
   readonly #ofAny: Audiences<LiveSubscription<Event, Topic, Out>> = new Map();
   readonly #byTopic = new Map<Topic, Audiences<LiveSubscription<Event, Topic, Out>>>();
-  readonly #forgetting = new EventLoopQueue(FORGET_MS);
+  readonly #forgetting = new EventLoopQueue(LANES.endedSubscriptions);
 
   constructor(topicOf: (event: Event) => Topic, shape: EventShape<Event, Out>) {
     this.#topicOf = topicOf;

@@ -1,4 +1,5 @@
 import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import { answerBytes } from '../context/answer-size.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES } from '../context/work-budget.ts';
 import { StoredJson } from '../context/stored-json.ts';
@@ -7,15 +8,13 @@ import { StoredJson } from '../context/stored-json.ts';
 export const LARGE_BYTES = 262_144;
 /** Bytes per piece. */
 const PIECE_BYTES = 131_072;
-/** Milliseconds after which others have their turn. */
-const GIVES_WAY_AFTER_MS = 4;
 const LINE_END = Buffer.from('\n');
 /** Maximum bytes of a written answer: escaped characters take up to six bytes, and are counted as one. */
 const MOST_WRITTEN = 2 * MAX_ANSWER_BYTES;
 
 /** Writes large answers as JSON, one piece after the other; between pieces others have their turn. */
 export class LargeAnswers {
-  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
+  readonly #turns = new EventLoopQueue(LANES.answers);
 
   /**
    * Writes the answer as JSON in UTF-8, with a line end; ends with what `check` throws. Throws QUERY_TOO_COMPLEX when

@@ -13,7 +13,8 @@ import { yieldForLarge } from '../../scheduling/yield-for-large.ts';
 import type { Caller } from '../../scheduling/caller.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
-import { KeyedSemaphore } from '../../scheduling/keyed-semaphore.ts';
+import { Lane } from '../../scheduling/lane.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, type WorkBudget } from '../context/work-budget.ts';
 import { admit, declaredVariables } from './admission.ts';
@@ -90,8 +91,6 @@ const PUSH_MS = 0.002;
 const PUSHED_PER_MS = 1_000_000;
 /** The price from which an operation runs alone. */
 const DEAR = 2000;
-/** Maximum mutations per token that have begun and have no answer: clients that go away leave no more behind. */
-const MAX_MUTATIONS = 200;
 /** The price below which an event is answered with its crowd, and its cost beside its part of that one's time. */
 const CHEAP = 30;
 const EVENT_MS = 0.02;
@@ -114,7 +113,7 @@ export class Operations {
   readonly #crowd: EventMetering;
   #cheapEvents = 0;
   readonly #answers = new EventResponseCache();
-  readonly #mutations = new KeyedSemaphore({ atOnce: MAX_MUTATIONS, maxUnfinished: MAX_MUTATIONS });
+  readonly #mutations = new Lane(LANES.mutations);
   readonly #queries = new QueryCoalescing();
   readonly #memory = new LoadedMemory();
   /** Writes long answers across several turns of the event loop. */
@@ -239,7 +238,7 @@ export class Operations {
       context.nextTurn = this.#turnsBetween(context.caller, kind);
       const turn = this.shares.begin(context.caller, kind);
       // Operations without a token sign in, for which they have a queue of their own, and hold nothing.
-      const use = context.isAnonymous ? run : () => this.#mutations.use(context.caller.tokenId, run);
+      const use = context.isAnonymous ? run : () => this.#mutations.use(context.caller, run);
       return turn.then(use).catch(failed);
     }
     return this.shares.run(context.caller, run, kind).catch(failed);

@@ -1,6 +1,7 @@
 import { Arg, Ctx, ID, Int, Query, Resolver } from 'type-graphql';
 import type { AuditLog } from '../../domain/audit/audit-log.ts';
 import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import type { AuditEntry } from '../../domain/entities/audit-entry.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { AFTER, connectionWith, FIRST, type Paging, readAfter, readFirst } from '../paging/page.ts';
@@ -8,16 +9,13 @@ import { AuditEntryConnection, type AuditEntryObject } from '../types/audit-entr
 import type { Connection } from '../types/connection.ts';
 import { DateTime } from '../types/date-time.ts';
 
-/** Milliseconds after which others have their turn: fifty pages can be asked for at once. */
-const GIVES_WAY_AFTER_MS = 5;
-
 const ENTRIES: Paging<AuditEntry> = { kind: 'audit', shape: ['string'], keyOf: ({ id }) => [id] };
 
 /** Audit entries: who changed what, when. */
 @Resolver()
 export class AuditResolver {
   readonly #auditLog: AuditLog;
-  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
+  readonly #turns = new EventLoopQueue(LANES.auditEntries);
 
   constructor(auditLog: AuditLog) {
     this.#auditLog = auditLog;

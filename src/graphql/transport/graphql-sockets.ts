@@ -7,6 +7,7 @@ import type { Access } from '../../domain/access/access.ts';
 import type { Cluster } from '../../domain/ports/cluster.ts';
 import { eachInTurns } from '../../scheduling/yield-to-event-loop.ts';
 import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import type { Authenticator } from '../../domain/accounts/authenticator.ts';
 import { AppError, asAppError, badInput } from '../../errors.ts';
 import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
@@ -78,8 +79,8 @@ export class GraphqlSockets {
   readonly #sessions = new Set<SocketSession>();
   readonly #kept = new KeptSubscriptions();
   /** Turns in which all connections read, and all subscriptions send. */
-  readonly #reading = new EventLoopQueue();
-  readonly #pushing = new EventLoopQueue();
+  readonly #reading = new EventLoopQueue(LANES.socketMessages);
+  readonly #pushing = new EventLoopQueue(LANES.socketPushes);
   readonly #rights: SessionRights;
   #draining = false;
 

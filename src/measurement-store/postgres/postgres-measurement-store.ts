@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { SeriesAnswer, SeriesRequest } from '../../domain/ports/series-request.ts';
 import type { WriteTurns } from '../../domain/ports/database.ts';
-import { FairSemaphore } from '../../scheduling/fair-semaphore.ts';
+import { Lane } from '../../scheduling/lane.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type {
   CallCount,
@@ -58,9 +59,6 @@ export interface PostgresStoreOptions extends StoreOptions {
 }
 
 const READ_CONNECTIONS = 4;
-/** Half of the catalogue's connections: who reads there finds one. */
-const TURNS = 4;
-const [LONG_TURN_MS, STILL_MS] = [1_000, 2_000];
 /** They start when they are needed; the first one gets nothing that may take long. */
 const READERS = 3;
 /** For what takes as long as there is something to read; each statement has the connection's limit. */
@@ -80,7 +78,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #searches = new LatestSearches((queries, progress) => this.#read({ kind: 'latest', queries, progress }));
   readonly #flushes: PostgresFlushes;
   readonly #commits: GroupCommit;
-  readonly #turns = new FairSemaphore(TURNS, { slowAfterMs: LONG_TURN_MS, stalledMs: STILL_MS });
+  readonly #turns = new Lane(LANES.postgresChanges);
   readonly #purger: Purger;
   readonly #compactor: Compactor;
   readonly #callLog: PostgresCallLog;

@@ -2,14 +2,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { AppError } from '../../errors.ts';
 import { LatestMemory } from '../chunks/latest-memory.ts';
 import { transferables } from '../chunks/reader-job.ts';
-import { FairSemaphore } from '../../scheduling/fair-semaphore.ts';
+import { Lane } from '../../scheduling/lane.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import { failure, type Question } from '../thread-messages.ts';
 import { openPool } from './postgres-connection.ts';
 import { runPostgresJob } from './postgres-work.ts';
 import type { PostgresReaderQuestion } from './reader-messages.ts';
 
 /** Maximum connections per thread: opened on demand, and closed when idle. */
-const CONNECTIONS = 8;
+const CONNECTIONS = LANES.postgresReads.atOnce;
 
 /** A reader thread: fetches, decodes and evaluates off the event loop, and moves readings into chunks. */
 const port = parentPort!;
@@ -18,7 +19,7 @@ const pool = openPool((workerData as { url: string }).url, CONNECTIONS, undefine
  * Queues jobs for a connection: a long wait for one in the pool would be taken for a database that is away. Of each
  * thread one is left to other tenants.
  */
-const jobs = new FairSemaphore(CONNECTIONS);
+const jobs = new Lane(LANES.postgresReads);
 const memory = new LatestMemory();
 // The next connection may be to a restored database, or to a replica that did not have all commits.
 pool.on('connect', (client) => client.on('error', () => memory.clear()));

@@ -1,9 +1,10 @@
 import type { WriteTurns } from '../../domain/ports/database.ts';
-import { FairSemaphore } from '../../scheduling/fair-semaphore.ts';
+import { Lane } from '../../scheduling/lane.ts';
+import { LANES } from '../../scheduling/lanes.ts';
 import type { Caller } from '../../scheduling/caller.ts';
 import { noDatabase } from '../../errors.ts';
 
-const WAIT_MS = 8_000;
+const WAIT_MS = LANES.sqliteChanges.stalledMs;
 
 /**
  * Pauses the writer thread while somebody else writes to the file. Tenants take turns, and within each its tokens; between
@@ -15,7 +16,7 @@ const WAIT_MS = 8_000;
 export class SqliteWriteTurns implements WriteTurns {
   readonly #hold: () => Promise<void>;
   readonly #release: () => void;
-  readonly #turns = new FairSemaphore(1, { stalledMs: WAIT_MS, stalledError: noTurn });
+  readonly #turns = new Lane(LANES.sqliteChanges, { stalledError: noTurn });
   #granted: Promise<void> | null = null;
 
   /** `hold` resolves when the writer pauses; `release` lets it go on. */

@@ -2,6 +2,7 @@ import { Ctx, FieldResolver, Float, Resolver, Root } from 'type-graphql';
 import { LoggedRun } from '../../../domain/calls/logged-run.ts';
 import type { DecoderRun as Run } from '../../../domain/decoders/decoder-run.ts';
 import { EventLoopQueue } from '../../../scheduling/event-loop-queue.ts';
+import { LANES } from '../../../scheduling/lanes.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import type { Promised } from '../../context/promised.ts';
 import { ShownJson } from '../../context/shown-json.ts';
@@ -9,15 +10,13 @@ import { DecoderError, DecoderRun, EntryOutcomeObject } from '../../types/decode
 import { Json } from '../../types/json.ts';
 import { WebhookAnswerObject } from '../../types/product.ts';
 
-/** Milliseconds after which others have their turn. */
-const GIVES_WAY_AFTER_MS = 4;
 /** Bytes of an entry in memory beside its text. */
 const ENTRY_BYTES = 400;
 
 /** Parts of a run: those of a logged one are found, and parsed, one after the other. */
 @Resolver(() => DecoderRun)
 export class DecoderRunResolver {
-  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
+  readonly #turns = new EventLoopQueue(LANES.decoderOutputs);
 
   @FieldResolver(() => Json, { nullable: true, description: 'What Decoder returned, as JSON.' })
   output(@Root() run: Run, @Ctx() context: GraphqlContext): Promised<unknown> {

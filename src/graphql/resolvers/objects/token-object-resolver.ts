@@ -2,6 +2,7 @@ import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { DeviceList } from '../../../domain/devices/device-list.ts';
 import type { Token, TokenScope } from '../../../domain/entities/token.ts';
 import { EventLoopQueue } from '../../../scheduling/event-loop-queue.ts';
+import { LANES } from '../../../scheduling/lanes.ts';
 import type { TokenLimits } from '../../../domain/accounts/token-limits.ts';
 import type { TokenService } from '../../../domain/accounts/token-service.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
@@ -12,8 +13,6 @@ import { TokenScopeEnum } from '../../types/enums.ts';
 import { ProductObject } from '../../types/product.ts';
 import { TokenObject } from '../../types/token.ts';
 
-/** Milliseconds after which others have their turn: a workspace may have thousands of tokens. */
-const GIVES_WAY_AFTER_MS = 5;
 /** Estimated bytes of a product in memory, as an entity. */
 const PRODUCT_BYTES = 4_000;
 
@@ -22,7 +21,7 @@ const PRODUCT_BYTES = 4_000;
 export class TokenObjectResolver {
   readonly #tokens: TokenService;
   readonly #devices: DeviceList;
-  readonly #turns = new EventLoopQueue(GIVES_WAY_AFTER_MS);
+  readonly #turns = new EventLoopQueue(LANES.tokenDevices);
 
   constructor(tokens: TokenService, devices: DeviceList) {
     this.#tokens = tokens;
