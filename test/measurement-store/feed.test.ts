@@ -385,6 +385,34 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
     await events.return?.();
   });
 
+  onEither('who comes while the feed asks anew where it stands is told what is recorded meanwhile', async () => {
+    let looks: Promise<void> = Promise.resolve();
+    let asked = 0;
+    const feed = feedOver({
+      position: async () => {
+        asked += 1;
+        await looks;
+        return store.position();
+      },
+      recorded: (query) => store.recorded(query),
+    });
+    await expect.poll(() => asked).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const { promise, resolve: goOn } = Promise.withResolvers<void>();
+    looks = promise;
+    const first = await feed.subscribe({ accepts: all });
+    await expect.poll(() => asked).toBe(2);
+    const second = feed.subscribe({ accepts: all });
+    await nextMillisecond();
+    const [device] = newDevices(1) as [number];
+    await send(feed, device, [[1, 1000, 7]]);
+    goOn();
+    for (const events of [first, await second]) {
+      expect((await take(events, 1))[0]?.values).toEqual([7]);
+      await events.return?.();
+    }
+  });
+
   onEither('who comes, with however many others, holds up nobody who follows already', async () => {
     let reads = 0;
     const feed = slowFeed(() => void (reads += 1));

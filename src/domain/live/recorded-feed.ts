@@ -241,9 +241,11 @@ export class RecordedFeed {
     const isResumed = this.#cursor !== null && this.#cursor.between !== null;
     const ready = isResumed ? [] : [...this.#joining.keys()];
     let found = 0;
-    if (this.#live.size === 0 && (this.#isDirty || ready.length > 0)) this.#cursor = null;
+    const isStale = this.#live.size === 0 && (this.#isDirty || ready.length > 0);
     this.#isDirty = false;
-    let cursor = (this.#cursor ??= { after: await this.#deps.store.position(), between: null });
+    let cursor = this.#cursor;
+    // Whoever subscribes meanwhile begins at the stale one: what is recorded until then is its own.
+    if (cursor === null || isStale) cursor = this.#cursor = { after: await this.#deps.store.position(), between: null };
     if (this.#live.size > 0)
       do {
         const page = await this.#read(queryBehind(cursor, this.#live.topics, PAGE_READINGS));
