@@ -21,6 +21,7 @@ import { AccessLinksOfPeople } from './0020-access-links.ts';
 import { MovedDevices } from './0021-moved-devices.ts';
 import { RulesOfProducts } from './0022-rules.ts';
 import { AlertsOfRules } from './0023-alerts.ts';
+import { ToldAlerts } from './0024-told-alerts.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -47,4 +48,5 @@ export const MIGRATIONS = [
   { name: '0021-moved-devices', class: MovedDevices },
   { name: '0022-rules', class: RulesOfProducts },
   { name: '0023-alerts', class: AlertsOfRules },
+  { name: '0024-told-alerts', class: ToldAlerts },
 ];

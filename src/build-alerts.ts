@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import type { Closers } from './closers.ts';
 import { AlertFeed } from './domain/alerts/alert-feed.ts';
+import type { AlertOutbox } from './domain/alerts/alert-outbox.ts';
 import { AlertService } from './domain/alerts/alert-service.ts';
 import { ChangedDevices } from './domain/alerts/changed-devices.ts';
+import { endAlerts } from './domain/alerts/alert-writing.ts';
 import { Evaluator } from './domain/alerts/evaluator.ts';
 import { Judgings } from './domain/alerts/judgings.ts';
 import { RuleBook } from './domain/alerts/rule-book.ts';
@@ -37,6 +39,7 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
     onError: (error) => log.warn({ err: error }, 'reading changes of alerts'),
   });
   closers.add('changes of alerts', () => alertFeed.stop());
+  const outbox: AlertOutbox = { write: async () => {}, wake: () => {} };
   const book = new RuleBook(database, cluster);
   const judgings = new Judgings({ database, store, history, ingestCache, devices, now });
   const onAlerts = (): void => alertFeed.changed();
@@ -48,11 +51,20 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
     changed: new ChangedDevices(database, cluster),
     feed,
     cluster,
+    outbox,
     now,
     onError: (error) => log.warn({ err: error }, 'judging recorded values by the rules'),
     onAlerts,
   });
   closers.add('rules', () => evaluator.stop());
-  const rules = new RuleService({ database: audited, cluster, store, now });
-  return { rules, alertFeed, alerts: new AlertService({ database: audited, judgings, book, now, onAlerts }) };
+  const changing = { database, outbox, now, onAlerts };
+  const rules = new RuleService({
+    database: audited,
+    cluster,
+    store,
+    endAlerts: (em, ruleKey) => endAlerts(changing, em, ruleKey),
+    now,
+  });
+  const alerts = new AlertService({ database: audited, judgings, book, outbox, now, onAlerts });
+  return { rules, alertFeed, alerts };
 }

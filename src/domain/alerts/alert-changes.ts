@@ -2,6 +2,7 @@ import type { Severity } from '../rules/definition.ts';
 import type { AlertState, Transition } from '../rules/judge-state.ts';
 import type { StoredValue } from '../ports/store.ts';
 import { uuidV7 } from '../text/uuid.ts';
+import type { Told } from './telling.ts';
 
 /** One change of an alert and why; `values`: field key → value, `note`: of whoever acknowledged it. */
 export interface TraceEntry {
@@ -28,6 +29,10 @@ export interface AlertRow {
   acknowledgedBy: string | null;
   acknowledgedAt: number | null;
   snoozedUntil: number | null;
+  /** What endpoints were told last; null: nothing yet. */
+  told: Told | null;
+  /** When to look again for something to tell, by the clock; null: when it changes. */
+  tellAt: number | null;
   trace: TraceEntry[];
 }
 
@@ -55,7 +60,7 @@ export function alertsAfter(
       // What nobody was told of is not over.
       if (state === 'RESOLVED') continue;
       isNew = true;
-      current = { id: uuidV7(now), ...place, late: false, acknowledgedBy: null, acknowledgedAt: null, snoozedUntil: null, state, severity, startedAt, firedAt, endedAt, trace: [] }; // prettier-ignore
+      current = { id: uuidV7(now), ...place, late: false, acknowledgedBy: null, acknowledgedAt: null, snoozedUntil: null, told: null, tellAt: null, state, severity, startedAt, firedAt, endedAt, trace: [] }; // prettier-ignore
     }
     Object.assign(current, { state, severity, firedAt, endedAt });
     current.trace = shortened([...current.trace, { at, state, severity, reason, values }]);

@@ -13,7 +13,9 @@ import type { AlertState } from '../rules/judge-state.ts';
 import { type Page, pageOf } from '../sql/page.ts';
 import { checkOptionalText } from '../text/text.ts';
 import { type AlertRow, shortened } from './alert-changes.ts';
-import { holdPlaces, lockReader, rowOfAlert, writeAlert, writeJudged } from './alert-rows.ts';
+import type { AlertOutbox } from './alert-outbox.ts';
+import { holdPlaces, rowOfAlert } from './alert-rows.ts';
+import { changeAlerts } from './alert-writing.ts';
 import type { Judgings } from './judgings.ts';
 import type { RuleBook } from './rule-book.ts';
 
@@ -39,6 +41,7 @@ interface AlertServiceDeps {
   database: Database;
   judgings: Judgings;
   book: RuleBook;
+  outbox: AlertOutbox;
   now: () => number;
   /** Called after alerts have changed. */
   onAlerts: () => void;
@@ -81,47 +84,39 @@ export class AlertService {
       const judging = (await judgings.of([seen.device.key], await book.present())).get(seen.device.key);
       if (seen.isOpen) await judging?.acknowledge(seen.rule.key, now());
       const judged = judging === undefined ? [] : [judging.result(now())];
-      const row = await database
-        .write(async (em) => {
-          const reader = await lockReader(em);
-          await holdPlaces(em, database.dialect, { rules: [seen.rule.key], devices: [seen.device.key] });
-          const alert = await find(em, access, id, 'CONFIGURE');
-          if (alert.isOpen !== seen.isOpen) return null;
-          const by = await authorOf(em, access.tokenId);
-          noteChange(alert, { reason: 'ACKNOWLEDGED', at: now(), ...(text === null ? {} : { note: text }) });
-          Object.assign(alert, { acknowledgedBy: by, acknowledgedAt: now() });
-          const isJudged = judged.some(({ changes }) => changes.some(({ ruleKey }) => ruleKey === alert.rule.key));
-          if (!isJudged) writeAlert(em, reader, { alert: rowOfAlert(alert), was: alert, now: now() });
-          await em.flush();
-          if (!(await writeJudged(em, database.dialect, reader, judged, { now: now() }))) throw new Again();
-          return rowOfAlert(alert);
-        })
-        .catch((error: unknown) => {
-          if (error instanceof Again) return null;
-          throw error;
-        });
-      if (row === null) continue;
-      this.#deps.onAlerts();
-      return row;
+      const row = await changeAlerts(this.#deps, async (writing) => {
+        await holdPlaces(writing.em, database.dialect, { rules: [seen.rule.key], devices: [seen.device.key] });
+        const alert = await find(writing.em, access, id, 'CONFIGURE');
+        if (alert.isOpen !== seen.isOpen) return null;
+        const by = await authorOf(writing.em, access.tokenId);
+        noteChange(alert, { reason: 'ACKNOWLEDGED', at: now(), ...(text === null ? {} : { note: text }) });
+        Object.assign(alert, { acknowledgedBy: by, acknowledgedAt: now() });
+        const isJudged = judged.some(({ changes }) => changes.some(({ ruleKey }) => ruleKey === alert.rule.key));
+        if (!isJudged) writing.write(rowOfAlert(alert), alert);
+        await writing.em.flush();
+        if (!(await writing.judged(judged))) throw new Again();
+        return rowOfAlert(alert);
+      }).catch((error: unknown) => {
+        if (error instanceof Again) return null;
+        throw error;
+      });
+      if (row !== null) return row;
     }
     throw new AppError('OVERLOADED', 'The alert changes all the time; try again in a moment.');
   }
 
   /** Tells nothing of the alert until that time (ms UTC), which must be ahead. */
   async snooze(access: Access, id: string, until: number): Promise<AlertRow> {
-    const { database, now } = this.#deps;
+    const { now } = this.#deps;
     if (until <= now()) throw badInput('until: must be ahead; an alert is no longer snoozed then by itself.');
-    const row = await database.write(async (em) => {
-      const reader = await lockReader(em);
-      const alert = await find(em, access, id, 'CONFIGURE');
+    return changeAlerts(this.#deps, async (writing) => {
+      const alert = await find(writing.em, access, id, 'CONFIGURE');
       if (!alert.isOpen) throw badInput('id: the alert is over; there is nothing to snooze.');
       noteChange(alert, { reason: 'SNOOZED', at: now() });
       alert.snoozedUntil = until;
-      writeAlert(em, reader, { alert: rowOfAlert(alert), was: alert, now: now() });
+      writing.write(rowOfAlert(alert), alert);
       return rowOfAlert(alert);
     });
-    this.#deps.onAlerts();
-    return row;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Change, Cluster } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
 import { placeholders } from '../sql/long-columns.ts';
+import { piecesOf } from '../sql/pieces.ts';
 
 /** Ids per statement. */
 const AT_ONCE = 500;
@@ -39,7 +40,7 @@ export class ChangedDevices {
   async *take(): AsyncGenerator<number[]> {
     for (const id of this.#taken.splice(0)) this.#ids.add(id);
     if (this.#areMissed) {
-      for (const keys of inPieces(await this.#withAlerts())) yield keys;
+      for (const keys of piecesOf(await this.#withAlerts())) yield keys;
       this.#areMissed = false;
     }
     while (this.#ids.size > 0) {
@@ -76,10 +77,4 @@ export class ChangedDevices {
     );
     return rows.map(({ key }) => key);
   }
-}
-
-function inPieces(keys: readonly number[]): number[][] {
-  const pieces: number[][] = [];
-  for (let at = 0; at < keys.length; at += AT_ONCE) pieces.push(keys.slice(at, at + AT_ONCE));
-  return pieces;
 }

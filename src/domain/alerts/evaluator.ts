@@ -1,7 +1,9 @@
+import { LockMode } from '@mikro-orm/core';
 import { Alarm } from '../../scheduling/alarm.ts';
 import { NOBODY } from '../../scheduling/caller.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
 import { pause } from '../../scheduling/pause.ts';
+import { AlertSchema } from '../entities/alert.ts';
 import { RuleSchema } from '../entities/rule.ts';
 import { RuleReaderSchema } from '../entities/rule-reader.ts';
 import { behind, decodeCursor, encodeCursor, type FeedCursor, queryBehind } from '../live/feed-cursor.ts';
@@ -11,7 +13,9 @@ import type { Cluster } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 import { uuidV7 } from '../text/uuid.ts';
-import { forgetStates, lockReader, writeJudged } from './alert-rows.ts';
+import type { AlertOutbox } from './alert-outbox.ts';
+import { forgetStates } from './alert-rows.ts';
+import { changeAlerts } from './alert-writing.ts';
 import type { ChangedDevices } from './changed-devices.ts';
 import type { Judged } from './judging.ts';
 import type { Judgings } from './judgings.ts';
@@ -26,6 +30,7 @@ interface EvaluatorDeps {
   changed: ChangedDevices;
   feed: Pick<RecordedFeed, 'onRecorded'>;
   cluster: Cluster;
+  outbox: AlertOutbox;
   now: () => number;
   /** Told of a failure; it is tried again a second later. */
   onError: (error: unknown) => void;
@@ -42,6 +47,10 @@ const LOOK_ANYWAY_MS = 1_000;
 const LEASE_MS = 10_000;
 /** Time after which events are no longer kept. */
 const EVENTS_KEPT_MS = 3_600_000;
+
+/** Maximum alerts of which something is told in one commit. */
+const TOLD_AT_ONCE = 10_000;
+const FOR_UPDATE = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
 
 /** Judges again what moved meanwhile. */
 class Moved extends Error {}
@@ -63,6 +72,8 @@ export class Evaluator {
   #leaseUntil = 0;
   #storedAt = 0;
   #forgetAt = 0;
+  /** When something is to be told next; -Infinity: unknown. */
+  #tellAt = -Infinity;
 
   constructor(deps: EvaluatorDeps) {
     this.#deps = deps;
@@ -70,6 +81,7 @@ export class Evaluator {
       ...deps,
       place: () => this.#cursor!,
       commit: (judged) => this.#commit(judged, this.#cursor!),
+      write: (work) => changeAlerts(deps, work),
       isOver: () => this.#isOver,
     });
     deps.book.onChanged(() => this.#alarm.ring());
@@ -105,22 +117,29 @@ export class Evaluator {
     const rules = await this.#deps.book.present();
     if (this.#deps.book.takeNews()) await this.#rejudging.closeDisabled();
     if (rules.size === 0) this.#deps.changed.forget();
-    if (rules.size === 0 && this.#cursor === null) return LOOK_ANYWAY_MS;
+    const isIdle = rules.size === 0 && this.#tellAt === Infinity;
+    if (isIdle && this.#cursor === null) return LOOK_ANYWAY_MS;
     if (!(await this.#holdsLease())) return LOOK_ANYWAY_MS;
     if (rules.size === 0) {
-      await this.#rest();
-      return LOOK_ANYWAY_MS;
+      await this.#tellDue();
+      if (this.#tellAt === Infinity) await this.#rest();
+      return this.#untilDue(this.#tellAt);
     }
     await this.#rejudging.judge(rules);
     // Before reading, so that nothing that was recorded by then is taken for silence.
     const readAt = now();
     await this.#readOn();
     await this.#judgeDue(rules, readAt);
+    await this.#tellDue();
     await this.#forgetEvents();
-    const [{ due }] = (await this.#deps.database.read().execute('select min(due_at) as due from rule_state')) as [
-      { due: number | string | null },
-    ];
-    return due === null ? LOOK_ANYWAY_MS : Math.min(LOOK_ANYWAY_MS, Math.max(1, Number(due) - now()));
+    const [first] = await this.#deps.database
+      .read()
+      .execute<{ due: number | string | null }[]>('select min(due_at) as due from rule_state');
+    return this.#untilDue(Math.min(this.#tellAt, first?.due == null ? Infinity : Number(first.due)));
+  }
+
+  #untilDue(at: number): number {
+    return Math.min(LOOK_ANYWAY_MS, Math.max(1, at - this.#deps.now()));
   }
 
   async #holdsLease(): Promise<boolean> {
@@ -128,7 +147,7 @@ export class Evaluator {
     if (now() < this.#leaseUntil - LEASE_MS / 2 && this.#cursor !== null) return true;
     const isAlone = database.dialect === 'sqlite' || !cluster.shared;
     const { held, position } = await database.write(async (em) => {
-      const reader = await lockReader(em);
+      const reader = await em.findOneOrFail(RuleReaderSchema, { share: 0 }, FOR_UPDATE);
       const isFree = reader.node === this.#node || reader.until < now() || isAlone;
       if (isFree) Object.assign(reader, { node: this.#node, until: now() + LEASE_MS });
       return { held: isFree, position: reader.position ?? null };
@@ -146,7 +165,7 @@ export class Evaluator {
   /** Forgets the place while nothing watches: the next rule begins with a new one. */
   async #rest(): Promise<void> {
     await this.#deps.database.write(async (em) => {
-      const reader = await lockReader(em);
+      const reader = await em.findOneOrFail(RuleReaderSchema, { share: 0 }, FOR_UPDATE);
       const isWatched = (await em.count(RuleSchema, { enabled: true, product: { deletedAt: null } })) > 0;
       if (!isWatched && reader.node === this.#node) reader.position = null;
     });
@@ -209,7 +228,7 @@ export class Evaluator {
     const { database, store } = this.#deps;
     const cursor = { after: await store.position(), between: null };
     await database.write(async (em) => {
-      const reader = await lockReader(em);
+      const reader = await em.findOneOrFail(RuleReaderSchema, { share: 0 }, FOR_UPDATE);
       if (reader.node !== this.#node) throw new Moved();
       reader.position = encodeCursor(cursor);
       await em.execute('update rule set judged_revision = 0, revision = revision + 1', [], 'run');
@@ -220,18 +239,32 @@ export class Evaluator {
   }
 
   async #commit(judged: readonly Judged[], cursor: FeedCursor): Promise<void> {
-    const { database, now, onAlerts } = this.#deps;
-    const told = await database.write(async (em) => {
-      const reader = await lockReader(em);
-      if (reader.node !== this.#node) throw new Moved();
-      const before = reader.seq;
-      if (!(await writeJudged(em, database.dialect, reader, judged, { now: now() }))) throw new Moved();
-      Object.assign(reader, { position: encodeCursor(cursor), until: now() + LEASE_MS });
-      return reader.seq > before;
+    const { now } = this.#deps;
+    await changeAlerts(this.#deps, async (writing) => {
+      if (writing.reader.node !== this.#node || !(await writing.judged(judged))) throw new Moved();
+      Object.assign(writing.reader, { position: encodeCursor(cursor), until: now() + LEASE_MS });
     });
     this.#leaseUntil = now() + LEASE_MS;
     this.#storedAt = now();
-    if (told) onAlerts();
+  }
+
+  /** Tells what waited for its time: the end of a snooze, the opening of a schedule, a reminder. */
+  async #tellDue(): Promise<void> {
+    const { database, now } = this.#deps;
+    for (let isMore = true; isMore && !this.#isOver;) {
+      const [due] = await database
+        .read()
+        .execute<{ at: number | string | null }[]>('select min(tell_at) as at from alert where tell_at is not null');
+      this.#tellAt = due?.at == null ? Infinity : Number(due.at);
+      if (this.#tellAt > now()) return;
+      isMore = await changeAlerts(this.#deps, async (writing) => {
+        if (writing.reader.node !== this.#node) throw new Moved();
+        const where = { tellAt: { $lte: now() } };
+        const alerts = await writing.em.find(AlertSchema, where, { orderBy: { tellAt: 'asc' }, limit: TOLD_AT_ONCE });
+        for (const alert of alerts) writing.look(alert);
+        return alerts.length > 0;
+      });
+    }
   }
 
   async #forgetEvents(): Promise<void> {

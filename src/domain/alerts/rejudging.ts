@@ -3,7 +3,7 @@ import { RuleSchema } from '../entities/rule.ts';
 import { behind, type FeedCursor, queryBehind } from '../live/feed-cursor.ts';
 import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
-import { closeAlerts, lockReader } from './alert-rows.ts';
+import type { AlertWriting } from './alert-writing.ts';
 import type { ChangedDevices } from './changed-devices.ts';
 import type { DeviceJudging, Judged } from './judging.ts';
 import type { Judgings } from './judgings.ts';
@@ -16,12 +16,12 @@ interface RejudgingDeps {
   book: RuleBook;
   changed: ChangedDevices;
   now: () => number;
-  /** Called after alerts have changed. */
-  onAlerts: () => void;
   /** The place in the order of commits up to which everything was judged. */
   place: () => FeedCursor;
   /** Commits at that place. */
   commit: (judged: readonly Judged[]) => Promise<void>;
+  /** One transaction that changes alerts. */
+  write: (work: (writing: AlertWriting) => Promise<void>) => Promise<void>;
   isOver: () => boolean;
 }
 
@@ -51,20 +51,18 @@ export class Rejudging {
 
   /** What disabled rules had told is over. */
   async closeDisabled(): Promise<void> {
-    const { database, now, onAlerts } = this.#deps;
+    const { database, write } = this.#deps;
     const rules = await database
       .read()
       .execute<{ key: number; revision: number }[]>(
         'select "key", revision from rule where enabled = ? and judged_revision < revision',
         [database.dialect === 'sqlite' ? 0 : false],
       );
-    for (const { key, revision } of rules) {
-      await database.write(async (em) => {
-        await closeAlerts(em, await lockReader(em), { ruleKey: key, now: now() });
-        await em.nativeUpdate(RuleSchema, { key, revision }, { judgedRevision: revision });
+    for (const { key, revision } of rules)
+      await write(async (writing) => {
+        await writing.close(key);
+        await writing.em.nativeUpdate(RuleSchema, { key, revision }, { judgedRevision: revision });
       });
-      onAlerts();
-    }
   }
 
   async #judgeSaved(rule: WatchingRule, rules: Rules): Promise<void> {

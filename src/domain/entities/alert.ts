@@ -10,6 +10,7 @@ export const AlertSchema = defineEntity({
     { properties: ['workspaceId', 'id'] },
     { properties: ['rule', 'id'] },
     { properties: ['device', 'isOpen'] },
+    { properties: ['tellAt'] },
   ],
   properties: {
     /** A UUIDv7 of when it was opened. */
@@ -28,6 +29,10 @@ export const AlertSchema = defineEntity({
     acknowledgedBy: p.string().length(320).nullable(),
     acknowledgedAt: p.bigint('number').nullable(),
     snoozedUntil: p.bigint('number').nullable(),
+    /** JSON text: what endpoints were told last (`Told`); null: nothing yet. */
+    told: p.text().nullable(),
+    /** When to look again for something to tell, by the clock; null: when it changes. */
+    tellAt: p.bigint('number').nullable(),
     /** JSON text: a list of `TraceEntry`, the first 20 and the last 80. */
     trace: p.text(),
   },

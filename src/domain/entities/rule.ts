@@ -23,6 +23,8 @@ export const RuleSchema = defineEntity({
     tags: p.type(TagListType).$type<string[]>(),
     /** JSON text of a `RuleDefinition`, up to 64 KiB. */
     definition: p.text(),
+    /** JSON text of a `Notify`; null: every endpoint that wants such events, once. */
+    notify: p.text().nullable(),
     /** Counts its changes: devices judged by an earlier one are judged again. */
     revision: p.integer(),
     /** The revision by which all its devices have been judged. */

@@ -4,6 +4,7 @@ import { checkAuthorKey } from '../keys/author-key.ts';
 import { checkText } from '../text/text.ts';
 import { checkCondition, checkSeconds, type GivenCondition, type Ground } from './check-condition.ts';
 import { type Level, MAX_CONDITIONS, type RuleDefinition, SEVERITIES, type Severity } from './definition.ts';
+import { checkNotify, type GivenNotify, TELL_ALL } from './notify.ts';
 import { checkSchedule, type GivenSchedule } from './schedule.ts';
 
 /** Maximum characters of a rule's name. */
@@ -28,6 +29,7 @@ export interface GivenRule {
   clearForSeconds?: number | null | undefined;
   latched?: boolean | null | undefined;
   schedule?: GivenSchedule | null | undefined;
+  notify?: GivenNotify | null | undefined;
 }
 
 /** A rule in its normal form. */
@@ -51,6 +53,7 @@ export function checkRule(input: GivenRule, ground: Ground) {
     enabled: input.enabled ?? true,
     tags: checkTags(input.tags ?? [], 'input.tags'),
     definition,
+    ...(input.notify == null ? { notify: TELL_ALL, named: [] } : checkNotify(input.notify, 'input.notify')),
   };
 }
 

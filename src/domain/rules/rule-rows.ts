@@ -7,18 +7,22 @@ import type { Database } from '../ports/database.ts';
 import { placeholders } from '../sql/long-columns.ts';
 import type { Ground } from './check-condition.ts';
 import { configurationOf, fieldsOf, type RuleDefinition } from './definition.ts';
+import { type Notify, TELL_ALL } from './notify.ts';
 
 /** A rule as lists show it. */
 export interface RuleRow extends Pick<Rule, 'key' | 'id' | 'name' | 'enabled' | 'tags' | 'revision'> {
   productKey: number;
   authorKey: string | null;
   definition: RuleDefinition;
+  notify: Notify;
 }
 
 /** The row of an entity. */
 export function rowOf(rule: Rule): RuleRow {
   const { key, id, name, enabled, tags, revision, authorKey = null } = rule;
-  return { key, id, name, enabled, tags, revision, productKey: rule.product.key, authorKey, definition: parsed(rule) };
+  const notify = rule.notify == null ? TELL_ALL : (JSON.parse(rule.notify) as Notify);
+  const definition = parsed(rule);
+  return { key, id, name, enabled, tags, revision, productKey: rule.product.key, authorKey, definition, notify };
 }
 
 /** The rules of each of the products, by their keys, in the order in which they were made. */

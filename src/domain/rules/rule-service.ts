@@ -15,12 +15,16 @@ import type { MeasurementStore } from '../ports/store.ts';
 import { uuidV7 } from '../text/uuid.ts';
 import { type CheckedRule, checkRule, type GivenRule } from './check-rule.ts';
 import { MAX_RULES, type RuleDefinition } from './definition.ts';
+import { idsOfEndpoints } from './named-endpoints.ts';
+import { isDefault, type Notify } from './notify.ts';
 import { readGround, rowOf, type RuleRow } from './rule-rows.ts';
 
 interface RuleServiceDeps {
   database: Database;
   cluster: Cluster;
   store: Pick<MeasurementStore, 'position'>;
+  /** Ends the alerts of a rule in the transaction, and tells so; call what it resolves with after the commit. */
+  endAlerts: (em: EntityManager, ruleKey: number) => Promise<() => void>;
   now: () => number;
 }
 
@@ -52,7 +56,7 @@ export class RuleService {
     const position = await this.#position();
     const { row, changed } = await this.#deps.database.write(async (em) => {
       const product = await lockProduct(em, access, productId, 'CONFIGURE');
-      const checked = checkRule(input, await readGround(em, product.key));
+      const checked = await endpointsNamed(em, access, product, checkRule(input, await readGround(em, product.key)));
       const existing = await findWithKey(em, access, product, checked.authorKey);
       if (existing !== null) {
         await requireSame(em, existing, checked);
@@ -84,13 +88,20 @@ export class RuleService {
     const position = await this.#position();
     const { row, productId } = await this.#deps.database.write(async (em) => {
       const rule = await lock(em, access, id);
-      const checked = checkRule(input, await readGround(em, rule.product.key));
+      const given = checkRule(input, await readGround(em, rule.product.key));
+      const checked = await endpointsNamed(em, access, rule.product, given);
       if (input.key !== undefined) await changeKey(em, access, rule, checked.authorKey);
       const { definition, ...columns } = columnsOf(kept(checked, input, rowOf(rule)));
       if (definition !== rule.definition || columns.enabled !== rule.enabled || !isSame(columns.tags, rule.tags))
         rule.revision += 1;
       Object.assign(rule, columns, { definition });
       await watchFrom(em, position);
+      // Its alerts are told by the new schedule and manner. Before the rule is written, as elsewhere, against deadlocks.
+      await em.execute(
+        'update alert set tell_at = ? where rule_key = ? and (is_open = ? or tell_at is not null)',
+        [this.#deps.now(), rule.key, this.#deps.database.dialect === 'sqlite' ? 1 : true],
+        'run',
+      );
       return { row: rowOf(rule), productId: rule.product.id };
     });
     await this.#changed(productId);
@@ -99,11 +110,14 @@ export class RuleService {
 
   /** Deletes a rule with its alerts. Returns the id. */
   async delete(access: Access, id: string): Promise<string> {
+    let afterCommit = (): void => {};
     const rule = await this.#deps.database.write(async (em) => {
       const found = await lock(em, access, id);
+      afterCommit = await this.#deps.endAlerts(em, found.key);
       await em.nativeDelete(RuleSchema, { key: found.key });
       return { id: found.id, productId: found.product.id };
     });
+    afterCommit();
     await this.#changed(rule.productId);
     return rule.id;
   }
@@ -139,6 +153,21 @@ async function lock(em: EntityManager, access: Access, id: string): Promise<Rule
   return rule;
 }
 
+/** A rule whose endpoints are known. */
+type Complete = Omit<CheckedRule, 'notify' | 'named'> & { notify: Notify };
+
+/** The rule with the ids of the endpoints that it names. */
+async function endpointsNamed(
+  em: EntityManager,
+  access: Access,
+  product: Product,
+  { notify, named, ...checked }: CheckedRule,
+): Promise<Complete> {
+  // Whoever sees some products only does not see the endpoints of the workspace.
+  if (named.length > 0) access.requireUnlimited();
+  return { ...checked, notify: { ...notify, endpointIds: await idsOfEndpoints(em, product.workspace.id, named) } };
+}
+
 /** The rule of the product with the key; CONFLICT when a rule of another product has it. */
 async function findWithKey(
   em: EntityManager,
@@ -167,7 +196,7 @@ async function changeKey(em: EntityManager, access: Access, rule: Rule, key: str
   rule.authorKey = key;
 }
 
-async function requireSame(em: EntityManager, rule: Rule, asked: CheckedRule): Promise<void> {
+async function requireSame(em: EntityManager, rule: Rule, asked: Complete): Promise<void> {
   await em.populate(rule, ['createdFrom']);
   await requireSameInput({
     what: 'rule',
@@ -180,10 +209,10 @@ async function requireSame(em: EntityManager, rule: Rule, asked: CheckedRule): P
   });
 }
 
-type Kept = Pick<RuleRow, 'name' | 'enabled' | 'tags' | 'definition'>;
+type Kept = Pick<RuleRow, 'name' | 'enabled' | 'tags' | 'definition' | 'notify'>;
 
 /** The parts of a rule in the words of its input (`same-input`); those with their default are null. */
-function partsOf({ name, enabled, tags, definition }: Kept): SealedParts {
+function partsOf({ name, enabled, tags, definition, notify }: Kept): SealedParts {
   const { levels, forSeconds, clearForSeconds, latched, schedule } = definition;
   return sealParts({
     name,
@@ -194,15 +223,17 @@ function partsOf({ name, enabled, tags, definition }: Kept): SealedParts {
     clearForSeconds: clearForSeconds || null,
     latched: latched || null,
     schedule,
+    notify: isDefault(notify) ? null : notify,
   });
 }
 
-function columnsOf({ name, enabled, tags, definition }: Kept) {
-  return { name, enabled, tags, definition: JSON.stringify(definition) };
+function columnsOf({ name, enabled, tags, definition, notify }: Kept) {
+  const manner = isDefault(notify) ? null : JSON.stringify(notify);
+  return { name, enabled, tags, definition: JSON.stringify(definition), notify: manner };
 }
 
 /** The checked rule with what the input leaves out as it is. */
-function kept(checked: CheckedRule, input: GivenRule, is: RuleRow): Kept {
+function kept(checked: Complete, input: GivenRule, is: RuleRow): Kept {
   const { levels, ...rest } = checked.definition;
   const names = ['forSeconds', 'clearForSeconds', 'latched', 'schedule'] as const;
   const definition: RuleDefinition = { levels, ...rest };
@@ -212,6 +243,7 @@ function kept(checked: CheckedRule, input: GivenRule, is: RuleRow): Kept {
     enabled: input.enabled === undefined ? is.enabled : checked.enabled,
     tags: input.tags === undefined ? is.tags : checked.tags,
     definition,
+    notify: input.notify === undefined ? is.notify : checked.notify,
   };
 }
 

@@ -8,6 +8,8 @@ const HOURS = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/;
 const MINUTES_A_DAY = 1_440;
 const MINUTE_MS = 60_000;
 const DAY_MS = MINUTES_A_DAY * MINUTE_MS;
+/** Every schedule opens within them: a week, and a day for what a change of the clock leaves out. */
+const DAYS_AHEAD = 15;
 /** 1970-01-01 was a Thursday. */
 const FIRST_WEEKDAY = 3;
 
@@ -57,6 +59,21 @@ export function isOpen({ days, hours, timeZone }: Schedule, time: number): boole
   if (hours === null) return isOn(day);
   if (hours.to > hours.from) return isOn(day) && minutes >= hours.from && minutes < hours.to;
   return (isOn(day) && minutes >= hours.from) || (isOn((day + 6) % 7) && minutes < hours.to);
+}
+
+/** The next time after `time` at which it opens, or is open again; both in ms UTC. */
+export function nextOpening(schedule: Schedule, time: number): number {
+  const { hours, timeZone } = schedule;
+  const spans = ZoneOffsets.of(timeZone).spans(time, time + DAYS_AHEAD * DAY_MS);
+  const candidates = new Set<number>();
+  for (const { start, offset } of spans) {
+    candidates.add(start);
+    const today = Math.floor((time + offset) / DAY_MS);
+    for (let day = today; day <= today + DAYS_AHEAD; day += 1)
+      candidates.add(day * DAY_MS + (hours?.from ?? 0) * MINUTE_MS - offset);
+  }
+  const found = [...candidates].toSorted((one, other) => one - other);
+  return found.find((at) => at > time && isOpen(schedule, at)) ?? time + DAY_MS;
 }
 
 function checkHours(text: string, path: string): { from: number; to: number } {
