@@ -22,9 +22,10 @@ export async function piecesOf(work: () => unknown): Promise<number> {
     const now = usedMs();
     if (now - before >= LEAST_MS) pieces.push(now - before);
     before = now;
-    if (!isOver) setImmediate(look);
+    // Held by nothing, or the loop would spin while it waits.
+    if (!isOver) setImmediate(look).unref();
   };
-  setImmediate(look);
+  setImmediate(look).unref();
   try {
     await work();
   } finally {

@@ -16,7 +16,8 @@ if (isMainThread && process.send && process.argv[1]?.endsWith('main.js')) {
     const now = usedMs();
     if (now - before >= LEAST_MS) pieces.push(now - before);
     before = now;
-    if (!isOver) setImmediate(look);
+    // Held by nothing, or the loop would spin while it waits.
+    if (!isOver) setImmediate(look).unref();
   };
   const work = { parsed: 0, promises: 0 };
   const counting = createHook({ init: (_, type) => void (type === 'PROMISE' && (work.promises += 1)) });
@@ -35,7 +36,7 @@ if (isMainThread && process.send && process.argv[1]?.endsWith('main.js')) {
       process.send(work);
     } else if (message === 'begin') {
       [pieces, before, isOver] = [[], usedMs(), false];
-      setImmediate(look);
+      setImmediate(look).unref();
       process.send('begun');
     } else if (message === 'end') {
       isOver = true;
