@@ -69,16 +69,18 @@ describeInBrowser('while it loads', () => {
     ['a phone', { phone: true }],
   ])('nothing jumps on %s', async (_where, options) => {
     const page = await openConsole(server, '/nowhere', options);
-    // As on a slow machine, on which each step of what comes is painted.
     const devtools = await page.context().newCDPSession(page);
-    await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+    const slowTo = (rate: number): Promise<unknown> => devtools.send('Emulation.setCPUThrottlingRate', { rate });
     await page.route('**/graphql', async (route) => {
       await new Promise((resolve) => setTimeout(resolve, LATE_MS));
       await route.continue().catch(() => {});
     });
     for (const [name, path, ready] of screens()) {
+      // As on a slow machine, on which each step of what comes is painted. It takes all of a processor.
+      await slowTo(4);
       await page.goto(`${server.url}/console${path}`);
       await ready(page);
+      await slowTo(1);
       await page.waitForLoadState('networkidle');
       const { sum, what } = await page.evaluate<{ sum: number; what: string[] }>(JUMPS);
       expect(sum, `${name}: ${what.join(', ')}`).toBeLessThan(MOST);

@@ -167,6 +167,7 @@ test('what does not fit is downsampled so that first, last, smallest and largest
   const random = seededRandom(10);
   const all = randomValues(random, (r) => Math.round(r() * 1e4) / 100);
   const segments = segmentsOf(random, all);
+  const valueAt = new Map(all.map(({ t, v }) => [t, v]));
   for (const maxPoints of [1, 2, 3, 4, 10, 100, 500, 1499, 1500, 5000]) {
     const [from, to] = [START, START + 100 * DAY];
     const request: SeriesRequest = { deviceKey: 1, fieldKey: 1, fieldType: 'FLOAT', from, to, maxCharacters: 0, views: [{ kind: 'shape', maxPoints }] }; // prettier-ignore
@@ -175,7 +176,7 @@ test('what does not fit is downsampled so that first, last, smallest and largest
     expect(timestamps.length).toBeGreaterThan(Math.min(maxPoints, 1500) / 3);
     expect(timestamps.toSorted()).toEqual(timestamps);
     const shown = Array.from(timestamps, (t, i) => ({ t, v: values[i] }));
-    for (const point of shown) expect(all).toContainEqual(point);
+    expect(shown.filter(({ t, v }) => !valueAt.has(t) || valueAt.get(t) !== v)).toEqual([]);
     if (maxPoints >= 1500) expect(shown).toEqual(all);
     expect(shown).toContainEqual(all.at(-1));
     if (maxPoints < 4) continue;

@@ -203,9 +203,11 @@ export function naiveBuckets(
   const points = all.filter(({ t }) => t >= from && t < to);
   const before = all.findLast(({ t }) => t < from) ?? null;
   const steps = aggregation === 'DIFFERENCE' ? stepsOf(all, query) : [];
+  let next = 0;
   const filled = starts.map((start, i) => {
     const end = Math.min(starts[i + 1] ?? Infinity, to);
-    const inside = points.filter(({ t }) => t >= start && t < end);
+    const inside: Point[] = [];
+    while (next < points.length && points[next]!.t < end) inside.push(points[next++]!);
     const bucket = { inside, all, steps, from: Math.max(start, from), to: end };
     return { start, value: aggregate(aggregation, bucket, query) ?? null };
   });

@@ -10,6 +10,7 @@ import {
   createDatabase,
   createProduct,
   DATABASES,
+  EITHER_DATABASE,
   startServer,
   type TestDatabase,
   type TestServer,
@@ -80,7 +81,10 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       p: productId,
     });
 
-  test('hold up nobody', async () => {
+  /** For the event loop, whichever database. */
+  const onEither = EITHER_DATABASE.includes(name) ? test : () => {};
+
+  onEither('hold up nobody', async () => {
     await sendAll(Array.from({ length: 100 }, eui));
     const identifiers = Array.from({ length: 1_000 }, eui);
     const pieces = await piecesOfServer(server, () => sendAll(identifiers));
@@ -362,7 +366,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
 
       test('what both have seen adds up', async () => {
         const identifiers = Array.from({ length: 30 }, eui);
-        const times = 10;
+        const times = 5;
         const sendTo = async (to: TestServer, order: string[]): Promise<void> => {
           for (let time = 0; time < times; time += 1)
             expect(new Set(await Promise.all(order.map((identifier) => send(identifier, { to }))))).toEqual(
@@ -377,7 +381,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
 
       test('what both adopt at once into two products becomes one device', async () => {
         const products = [await newProduct(), await newProduct()];
-        for (let time = 0; time < 10; time += 1) {
+        for (let time = 0; time < 5; time += 1) {
           const identifier = eui();
           expect(await send(identifier)).toBe(202);
           const [unknown] = await list();
@@ -394,7 +398,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       });
 
       test('what either takes in while one adopts is in the log', async () => {
-        for (let time = 0; time < 5; time += 1) {
+        for (let time = 0; time < 3; time += 1) {
           const identifier = eui();
           const productId = await newProduct();
           expect(await send(identifier)).toBe(202);
@@ -410,7 +414,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
             }
           };
           const senders = nodes.map(sender);
-          await new Promise((resolve) => setTimeout(resolve, 60 * time));
+          await new Promise((resolve) => setTimeout(resolve, 100 * time));
           await adopt(unknown!.id, productId);
           await new Promise((resolve) => setTimeout(resolve, 300));
           state.isOver = true;

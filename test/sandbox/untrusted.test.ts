@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
 import { FrameReader } from '../../src/sandbox/frames.ts';
-import { readResult } from '../../src/sandbox/run-result.ts';
+import { lostResult, readResult } from '../../src/sandbox/run-result.ts';
 import { countLines } from '../../src/sandbox/source-traits.ts';
 import { GOOD, GOOD_OUTPUT, jobOf, telling, outputOf, startPool } from './pool.ts';
 
@@ -72,6 +72,14 @@ describe('a result is believed only as far as its shape goes', () => {
     ['a pending promise', 'P'],
   ])('%s: BAD_OUTPUT', (_, text) => {
     expect(readResult(text, 1, 1)).toMatchObject({ output: null, error: { kind: 'BAD_OUTPUT' } });
+  });
+
+  test('a run whose process had to be ended has used too much time, also where it got little of it, or too much memory', () => {
+    const job = { job: jobOf(GOOD), spentMs: 5 } as Parameters<typeof lostResult>[0];
+    const kindOf = (reason: Parameters<typeof lostResult>[1]): string =>
+      lostResult(job, reason, { timeoutMs: 250, memoryMb: 64 }).error!.kind;
+    expect([kindOf('TIMEOUT'), kindOf('STARVED')]).toEqual(['TIMEOUT', 'TIMEOUT']);
+    expect([kindOf('OUT_OF_MEMORY'), kindOf('KILLED')]).toEqual(['OUT_OF_MEMORY', 'OUT_OF_MEMORY']);
   });
 
   test.each([

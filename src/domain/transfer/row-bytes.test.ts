@@ -17,10 +17,15 @@ test('numbers are written as String writes them', () => {
     const number = (random() - 0.5) * 10 ** (at % 14);
     return at % 3 === 0 ? number : Math.round(number * 10 ** (at % 5)) / 10 ** (at % 5);
   });
-  for (const number of [...odd, ...near, ...many]) {
-    expect(written((out) => out.number(number))).toBe(String(number));
-    expect(written((out) => out.number(-number))).toBe(String(-number));
-  }
+  const numbers = [...odd, ...near, ...many].flatMap((number) => [number, -number]);
+  const lines = written((out) => {
+    for (const number of numbers) {
+      out.number(number);
+      out.text('\n');
+    }
+  }).split('\n');
+  expect(numbers.filter((number, at) => lines[at] !== String(number))).toEqual([]);
+  expect(lines).toHaveLength(numbers.length + 1);
 });
 
 test('times are written as toISOString writes them', () => {

@@ -9,7 +9,7 @@ test('everything that the schema has can be asked for many times, and is answere
   const start = () => startServer({ alone: true, database, env: { ANONYMOUS_PER_MINUTE: '0' } });
   const { server, world } = await fill(database.url, SMALL, start);
   try {
-    const { findings, operations } = await walk(server, world, { withinMs: 60_000, short: true });
+    const { findings, operations } = await walk(server, world, { withinMs: Infinity, short: true });
     expect(findings).toEqual([]);
     expect(operations).toBeGreaterThan(250);
   } finally {
