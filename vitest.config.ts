@@ -1,31 +1,67 @@
 import { createRequire } from 'node:module';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const require = createRequire(import.meta.url);
 
 /** Compare how fast things go, by the clock: one file at a time, by `npm run test:timed` alone. */
 const TIMED = 'test/timed/**/*.test.ts';
-/** Whose queries run as graphql-js runs them and compiled, and the answers must be the same. */
-const COMPARED = ['device-list', 'devices', 'fields', 'history', 'latest-lists', 'product-parts', 'reading'].map(
-  (name) => `test/graphql/${name}.test.ts`,
-);
-
 /** Mock a module of Node, which nothing else may have loaded before. */
 const MOCKING = ['test/domain/sign-in.test.ts'];
 
+/** Take more than ten seconds, however short their files are: begun last they would leave a core idle at the end. */
+const LONG = [
+  'configuration/all-or-nothing',
+  'console/devices',
+  'console/everywhere',
+  'console/keyboard',
+  'console/no-jumps',
+  'console/product',
+  'faults/clock',
+  'faults/database-guard',
+  'faults/flush-numbers',
+  'faults/killed',
+  'faults/missed-changes',
+  'faults/rolling-restart',
+  'faults/silent-database',
+  'faults/commits-in-doubt',
+  'faults/stop',
+  'faults/unwritable-log',
+  'fuzz/walk/walk',
+  'graphql/history',
+  'http/files',
+  'http/late-heads',
+  'http/tiny-chunks',
+  'http/unknown-devices',
+  'measurement-store/feed',
+  'operator/command-line',
+  'operator/image',
+  'operator/transfer-command',
+  'sandbox/bounds',
+  'sandbox/hostile',
+  'sandbox/offences',
+  'soak/soak',
+].map((name) => `/test/${name}.test.ts`);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project, moduleId }: TestSpecification): number => {
+      if (project.name === 'mocking') return 0;
+      return LONG.some((name) => moduleId.endsWith(name)) ? 1 : 2;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
 const COUNTING = [
-  {
-    extends: true as const,
-    test: {
-      name: 'all',
-      include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
-      exclude: [TIMED, ...COMPARED, ...MOCKING],
-    },
-  },
   { extends: true as const, test: { name: 'mocking', include: MOCKING, isolate: true } },
   {
     extends: true as const,
-    test: { name: 'compared', include: COMPARED, env: { COMPARED: 'yes' } },
+    test: {
+      name: 'others',
+      include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
+      exclude: [TIMED, ...MOCKING],
+    },
   },
 ];
 const BY_THE_CLOCK = [{ extends: true as const, test: { name: 'timed', include: [TIMED], fileParallelism: false } }];
@@ -43,6 +79,7 @@ export default defineConfig({
     retry: process.env['CI'] === undefined ? 0 : { count: 1, delay: 2_000 },
     // A second is nothing on a busy machine.
     expect: { poll: { timeout: 120_000 } },
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // A process for each file is a sixth of a whole run: loading the server's modules, most of all.
     isolate: false,

@@ -20,7 +20,7 @@ describe.each(DATABASES)('the list of devices on %s', (database) => {
   const heardAt = new Map<string, number>();
 
   beforeAll(async () => {
-    server = await startServer({ database });
+    server = await startServer({ database, compared: true });
     workspaceId = await createWorkspace(server, 'list');
     ({ token } = await createMember(server, workspaceId, 'ADMIN'));
     productId = (await createProduct(server, { token, serialNumbers: [] })).id;

@@ -32,7 +32,7 @@ describe.each(DATABASES)('devices on %s', (database) => {
   let token: string;
 
   beforeAll(async () => {
-    server = await startServer({ database, env: { WRITE_RATE_PER_FIELD: '1' } });
+    server = await startServer({ database, compared: true, env: { WRITE_RATE_PER_FIELD: '1' } });
     workspaceId = await createWorkspace(server, 'devices');
     ({ token } = await createMember(server, workspaceId, 'ADMIN'));
   });

@@ -17,7 +17,7 @@ describe.each(EITHER_DATABASE)('fields on %s', (database) => {
   let device: string;
 
   beforeAll(async () => {
-    server = await startServer({ database });
+    server = await startServer({ database, compared: true });
   });
 
   afterAll(async () => {

@@ -100,7 +100,7 @@ describe.each(DATABASES)('history on %s', (database) => {
     // The first part goes into chunks; the rest, corrections of it too, stays beside them.
     await server.stop();
     await compactAll(stored.url);
-    server = await startServer({ database: stored });
+    server = await startServer({ database: stored, compared: true });
     await record(deviceIds[0]!, sent.slice(3_000));
   });
 

@@ -20,7 +20,7 @@ describe.each(EITHER_DATABASE)('parts of products on %s', (database) => {
   let token: string;
 
   beforeAll(async () => {
-    server = await startServer({ database });
+    server = await startServer({ database, compared: true });
     workspaceId = await createWorkspace(server, 'parts');
     ({ token } = await createMember(server, workspaceId, 'ADMIN'));
   });

@@ -8,7 +8,7 @@ const FIRST_SECOND = 1_700_000_000;
 describe.each(EITHER_DATABASE)('reading on %s', (name) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer({ database: name });
+    server = await startServer({ database: name, compared: true });
   });
   afterAll(() => server.stop());
 

@@ -136,15 +136,19 @@ export async function startServer(options: {
   slowPasswords?: boolean;
   /** Tells in which pieces its event loop computes (`pieces.ts`). */
   watched?: boolean;
+  /**
+   * Runs each query as graphql-js does, too, and the answers must be the same; on SQLite alone, as that does not depend on
+   * the database.
+   */
+  compared?: boolean;
 }): Promise<TestServer> {
   const given = typeof options.database !== 'string';
   const database = typeof options.database === 'string' ? await createDatabase(options.database) : options.database;
-  // `vitest.config.ts` says which tests run every query twice; what is compared does not depend on the database.
-  const compared = database.url.startsWith('sqlite:') ? process.env['COMPARED'] : undefined;
+  const isCompared = options.compared === true && database.url.startsWith('sqlite:');
   const env: Record<string, string> = {
     DATABASE_URL: database.url,
     WRITE_RATE_PER_FIELD: '0',
-    ...(compared === undefined ? {} : { COMPARED: compared }),
+    ...(isCompared ? { COMPARED: 'yes' } : {}),
     ...options.env,
   };
   const isAlone = [options.alone, options.ownGroup, options.slowPasswords, options.watched].includes(true);
