@@ -4,6 +4,7 @@ import type { CommandInput } from './command.ts';
 import { ConfigFolder } from './config-folder.ts';
 import { type Change, type Plan, tellPlan } from './config-output.ts';
 import { Refused, Remote, REMOTE_OPTIONS } from './remote.ts';
+import { must } from '../must.ts';
 
 const OPTIONS = {
   ...REMOTE_OPTIONS,
@@ -36,7 +37,7 @@ const GIVEN = 'workspaceId: $workspaceId, document: $document, set: $set, prune:
 export async function config({ args, env }: CommandInput): Promise<number> {
   const { values: options, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
   const [action, path, ...more] = positionals;
-  if (path === undefined || more.length > 0 || !['export', 'plan', 'apply'].includes(action!))
+  if (path === undefined || more.length > 0 || !['export', 'plan', 'apply'].includes(must(action)))
     throw new Error('expected export, plan or apply, and one FOLDER');
   const remote = new Remote(options, env);
   const folder = new ConfigFolder(path);
@@ -86,7 +87,7 @@ async function ask(remote: Remote, mutation: string, input: Input): Promise<Plan
     `mutation (${types}) { ${mutation}(${given}) { ${PLAN} } }`,
     input,
   );
-  return data[mutation]!;
+  return must(data[mutation]);
 }
 
 async function write(remote: Remote, folder: ConfigFolder, path: string, options: Options): Promise<number> {
@@ -131,5 +132,5 @@ async function keepSecrets(
 
 async function soleWorkspace(remote: Remote): Promise<string> {
   const { workspaces } = await remote.graphql<{ workspaces: { id: string }[] }>('{ workspaces { id } }', {});
-  return workspaces[0]!.id;
+  return must(workspaces[0]).id;
 }

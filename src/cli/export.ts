@@ -10,6 +10,7 @@ import { fileKind } from './file-kind.ts';
 import { Progress } from './progress.ts';
 import { Remote, REMOTE_OPTIONS } from './remote.ts';
 import { ResumeFile } from './resume-file.ts';
+import { must } from '../must.ts';
 
 const OPTIONS = {
   ...REMOTE_OPTIONS,
@@ -89,7 +90,7 @@ async function beginning(remote: Remote, options: Options): Promise<Written> {
 function hasValues(remote: Remote, options: Options, range: Record<string, string>): Promise<boolean> {
   return remote.retried(async () => {
     const response = await remote.send(urlOf(options, 'ndjson', range));
-    const reader = response.body!.getReader();
+    const reader = must(response.body).getReader();
     const { done } = await reader.read();
     await reader.cancel();
     return !done;

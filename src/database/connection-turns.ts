@@ -3,6 +3,7 @@ import { LANES } from '../scheduling/lanes.ts';
 import { RoundRobinQueue } from '../scheduling/round-robin-queue.ts';
 import { nextTurn } from '../scheduling/yield-to-event-loop.ts';
 import { currentCaller } from '../scheduling/current-caller.ts';
+import { must } from '../must.ts';
 
 const LIMITS = LANES.sqliteCatalogue;
 
@@ -84,7 +85,7 @@ export class ConnectionTurns {
     while (!this.#lookUps.isEmpty) {
       if (this.#isOver()) await nextTurn();
       do {
-        this.#lookUps.take()!();
+        must(this.#lookUps.take())();
         await rowsAreUsed();
       } while (!this.#lookUps.isEmpty && !this.#isOver());
       if (this.#transactions.length > 0) break;

@@ -10,6 +10,7 @@ import { declaredDecoder } from '../domain/decoders/request-body.ts';
 import type { Caller } from '../scheduling/caller.ts';
 import { AppError } from '../errors.ts';
 import type { BodyMemory } from './body-memory.ts';
+import { must } from '../must.ts';
 
 type Decode = (packed: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 const DECODERS = new Map<string, Decode>([
@@ -67,7 +68,7 @@ async function readWhole(request: IncomingMessage, bounds: BodyBounds, caller: C
   const whose = caller ?? addressAsTenant(memory.addressOf(request));
   const body = await unpacking.use(whose, async () => {
     if (isSenderGone(request)) throw new SenderGone();
-    return unpack(packed, decode, maxBytes, encoding!);
+    return unpack(packed, decode, maxBytes, must(encoding));
   });
   keep(request, body, memory);
   return body;
@@ -200,8 +201,8 @@ const OF_OTHERS = [0x00, 0x1b];
 export function bodyText(body: Buffer, contentType: string | undefined): string {
   const [a, b, c] = body;
   if (a === 0xef && b === 0xbb && c === 0xbf) return utf8Text(body.subarray(3), REFUSED_BYTES);
-  if (a === 0xff && b === 0xfe) return decoderOf('utf-16le')!.decode(body);
-  if (a === 0xfe && b === 0xff) return decoderOf('utf-16be')!.decode(body);
+  if (a === 0xff && b === 0xfe) return must(decoderOf('utf-16le')).decode(body);
+  if (a === 0xfe && b === 0xff) return must(decoderOf('utf-16be')).decode(body);
   const isUtf8Text = isUtf8(body) && !OF_OTHERS.some((byte) => body.includes(byte));
   if (isUtf8Text) return body.toString('utf8');
   return declaredDecoder(contentType)?.decode(body) ?? utf8Text(body, REFUSED_BYTES);

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { must } from '../must.ts';
 
 /** Error of Node's parser for bytes that are no request. */
 export interface ParserError {
@@ -36,7 +37,7 @@ export function answerBroken(socket: Duplex, { code = '', reason }: ParserError)
       `What came is no HTTP request${reason === undefined ? '' : ` (${reason})`}. If it was meant to be a body, the ` +
       'Content-Length of its request is missing or too small.',
   };
-  const title = STATUS_CODES[status]!;
+  const title = must(STATUS_CODES[status]);
   const problem = { type: 'urn:inlet:problem:invalid-request', title, status, detail, code: 'INVALID_REQUEST' };
   const body = JSON.stringify(problem);
   const head = `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\n`;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { clientAddress } from './client-address.ts';
+import { must } from '../must.ts';
 
 /** Connections that a proxy may hold per one of its client's: it keeps some for nobody, and has many. */
 const OF_A_PROXY = 10;
@@ -46,7 +47,7 @@ export class ClientConnections {
     const address = this.#addresses.get(request);
     if (address === undefined) return;
     this.#addresses.delete(request);
-    const left = this.#held.get(address)! - 1;
+    const left = must(this.#held.get(address)) - 1;
     if (left > 0) this.#held.set(address, left);
     else this.#held.delete(address);
   }

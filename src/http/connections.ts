@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { drain } from './body.ts';
+import { must } from '../must.ts';
 
 /** Maximum requests per connection behind the one that is being answered; one that sends more at once is cut off. */
 const MAX_WAITING = 4;
@@ -172,12 +173,12 @@ class Connection {
 
   /** Drops the rest of the body: the next request comes behind it. */
   readonly #answered = (): void => {
-    const { request } = this.#current!;
+    const { request } = must(this.#current);
     if (!request.complete) drain(request, REST_BYTES);
   };
 
   readonly #ended = (): void => {
-    const exchange = this.#current!;
+    const exchange = must(this.#current);
     this.#current = null;
     this.#deps.ended(exchange, (performance.now() - this.#from) / 1000);
     // Begins in a later turn: all of them would be in one turn of the event loop.

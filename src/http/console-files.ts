@@ -3,6 +3,7 @@ import { extname, join, relative } from 'node:path';
 import type Koa from 'koa';
 import { PROGRAM_FOLDER } from '../program-file.ts';
 import type { Handler } from './routes.ts';
+import { must } from '../must.ts';
 
 /** Folders of the console: beside the built server, or where the source tree puts it. */
 const FOLDERS = ['../console', '../dist/console'].map((path) => join(PROGRAM_FOLDER, path));
@@ -53,7 +54,9 @@ export class ConsoleFiles {
     const found =
       folder === undefined ? [] : readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true });
     const paths = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-    this.#contents = new Map(paths.map((path) => [relative(folder!, path).replaceAll('\\', '/'), readFileSync(path)]));
+    this.#contents = new Map(
+      paths.map((path) => [relative(must(folder), path).replaceAll('\\', '/'), readFileSync(path)]),
+    );
   }
 
   /** `GET /console/…`: a file, or the page for every address of the console, which the page itself reads. */

@@ -9,6 +9,7 @@ import { runAs } from '../scheduling/current-caller.ts';
 import { AppError, badInput } from '../errors.ts';
 import { fileText } from './import-route.ts';
 import type { TokenHandler } from './routes.ts';
+import { must } from '../must.ts';
 
 interface DeviceFileRouteDeps {
   products: Pick<ProductService, 'getByKey'>;
@@ -25,7 +26,7 @@ const NDJSON = new Set(['application/x-ndjson', 'application/ndjson', 'applicati
 export function deviceFileRoute({ products, deviceImporter, auditLog, idleMs }: DeviceFileRouteDeps): TokenHandler {
   return async (context, access) => {
     access.workspaceIdsWith('CONFIGURE');
-    const type = context.get('content-type').split(';')[0]!.trim().toLowerCase();
+    const type = must(context.get('content-type').split(';')[0]).trim().toLowerCase();
     if (type.startsWith('multipart/'))
       throw new AppError('INVALID_BODY', 'Send the file itself as the body, as text/csv or application/x-ndjson.');
     const kind = NDJSON.has(type) ? 'ndjson' : 'csv';
@@ -49,7 +50,7 @@ async function productIdOf(
     one(context, 'workspace'),
   ];
   if ((productId === null) === (product === null)) throw badInput('product: give its id or its key, once.');
-  const named = productId ?? product!;
+  const named = productId ?? must(product);
   if (productId !== null || isUuid(named)) return named;
   return (await products.getByKey(access, named, { workspaceId: workspace, scope: 'CONFIGURE' })).id;
 }

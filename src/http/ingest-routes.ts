@@ -5,6 +5,7 @@ import { respondToFailure } from './error-responder.ts';
 import type { RecordRoute } from './record-route.ts';
 import { requireHost } from './require-host.ts';
 import type { BarePath } from './routes.ts';
+import { must } from '../must.ts';
 
 /** A route on the bare request: errors are thrown. */
 export type BareHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -69,5 +70,5 @@ export function webhookIdOf(url: string): string | null {
   const at = url.indexOf(WEBHOOK_ROOT);
   const query = url.indexOf('?');
   if (at < 0 || (query >= 0 && query < at)) return null;
-  return /^[^/?]*/.exec(url.slice(at + WEBHOOK_ROOT.length))![0];
+  return must(/^[^/?]*/.exec(url.slice(at + WEBHOOK_ROOT.length)))[0];
 }

@@ -3,6 +3,7 @@ import { countsOf } from '../scheduling/lane-counts.ts';
 import { LANES } from '../scheduling/lanes.ts';
 import { RoundRobinQueue } from '../scheduling/round-robin-queue.ts';
 import type { Caller } from '../scheduling/caller.ts';
+import { must } from '../must.ts';
 
 const LIMITS = LANES.requests;
 
@@ -74,7 +75,7 @@ export class RequestTurns {
     const most = this.#hasNewConnection ? LIMITS.atOnceBesideConnection : LIMITS.atOnce;
     this.#hasNewConnection = false;
     for (let begun = 0; begun < most && !this.#line.isEmpty; begun += 1) {
-      this.#line.take()!();
+      must(this.#line.take())();
       if (performance.now() >= until) break;
     }
     this.#begunAt = null;

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { addressGroup } from './address-group.ts';
+import { must } from '../must.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /**
@@ -66,7 +67,7 @@ export class UnreadAnswers {
       ofAddress.set(address, (ofAddress.get(address) ?? 0) + length);
       return { socket, address, length, looks };
     });
-    const leftBy = ({ address }: { address: string }): number => ofAddress.get(address)!;
+    const leftBy = ({ address }: { address: string }): number => must(ofAddress.get(address));
     all.sort((a, z) => leftBy(z) - leftBy(a) || z.looks - a.looks || z.length - a.length);
     for (const { socket, length } of all) {
       if (bytes <= MAX_UNREAD_BYTES) return;

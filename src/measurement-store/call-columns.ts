@@ -1,4 +1,5 @@
 import type { CallCount, CallFilter, CallQuery, CallRow, CallStatus } from '../domain/ports/store.ts';
+import { must } from '../must.ts';
 
 /** The columns of `webhook_call`, in the order in which both stores write and read them. */
 export const CALL_COLUMNS = [
@@ -100,7 +101,7 @@ function statusesOf({ statuses }: CallFilter): (CallStatus | undefined)[] {
 function ofEach(columns: string, query: CallQuery, statuses: (CallStatus | undefined)[], bind: Bind): string {
   if (statuses.length === 0) return `SELECT ${columns} FROM webhook_call WHERE 1 = 0`;
   const each = statuses.map((status) => `SELECT * FROM (${inOrder(columns, query, status, bind)}) AS of_status`);
-  if (each.length === 1) return each[0]!;
+  if (each.length === 1) return must(each[0]);
   return `SELECT ${columns} FROM (${each.join(' UNION ALL ')}) AS of_all ${tail(query, bind)}`;
 }
 

@@ -1,4 +1,5 @@
 import { type CallRow, type Receipt, textLengthOf } from '../domain/ports/store.ts';
+import { must } from '../must.ts';
 
 const MAX_KEY = 2 ** 31 - 1;
 
@@ -17,7 +18,7 @@ export function checkReceipt(receipt: Pick<Receipt, 'batches'>): number {
     if (!Number.isSafeInteger(batch.receivedAt)) throw new TypeError(`receipt time ${batch.receivedAt}`);
     for (let i = 0; i < count; i++) {
       const value = values[i];
-      if (!isKey(fieldKeys[i]!)) throw new TypeError(`field key ${fieldKeys[i]}`);
+      if (!isKey(must(fieldKeys[i]))) throw new TypeError(`field key ${fieldKeys[i]}`);
       if (!Number.isSafeInteger(timestamps[i])) throw new TypeError(`timestamp ${timestamps[i]}`);
       if (typeof value === 'string' ? value.includes('\0') : !Number.isFinite(value))
         throw new TypeError('a value that cannot be stored');

@@ -2,6 +2,7 @@ import type { Receipt } from '../domain/ports/store.ts';
 import { AppError } from '../errors.ts';
 import { callBytes, checkReceipt } from './check-receipt.ts';
 import { stopping } from './unavailable.ts';
+import { must } from '../must.ts';
 
 /** Target of a group of receipts. */
 export interface FlushTarget {
@@ -168,10 +169,10 @@ export class GroupCommit {
   #answer(): void {
     let left = ANSWERED_AT_ONCE;
     while (left > 0 && this.#answering.length > 0) {
-      const { rows, bytes, waiting, outcome } = this.#answering[0]!;
+      const { rows, bytes, waiting, outcome } = must(this.#answering[0]);
       const some = waiting.splice(0, left);
       left -= some.length;
-      for (const tell of some) tell(outcome!);
+      for (const tell of some) tell(must(outcome));
       if (waiting.length > 0) break;
       this.#answering.shift();
       this.#waitingRows -= rows;

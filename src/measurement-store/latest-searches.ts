@@ -7,6 +7,7 @@ import { AppError } from '../errors.ts';
 import { latestRows } from './chunks/latest-columns.ts';
 import type { SearchProgress } from './chunks/search-memory.ts';
 import { DEVICES_AT_ONCE, type LatestAnswer } from './chunks/reader-job.ts';
+import { must } from '../must.ts';
 
 /** Maximum milliseconds per search, all slices together. */
 const SEARCH_MS = 20_000;
@@ -62,7 +63,7 @@ export class LatestSearches {
 }
 
 function chosen(queries: LatestQuery[], places: number[]): LatestQuery[] {
-  return places.map((at) => queries[at]!);
+  return places.map((at) => must(queries[at]));
 }
 
 function tooMuch(devices: number): AppError {

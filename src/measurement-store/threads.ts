@@ -1,4 +1,5 @@
 import { Thread, type ThreadOptions } from './thread.ts';
+import { must } from '../must.ts';
 
 /** Maximum late answers: questions are short, and one may wait its turn among many. */
 const MOST_OVERDUE = 1_000;
@@ -17,14 +18,14 @@ export class Threads<Job> {
 
   /** Starts the first, and rejects if that fails; the others start when they are needed. */
   start(): Promise<void> {
-    return this.#threads[0]!.thread.start();
+    return must(this.#threads[0]).thread.start();
   }
 
   /** `longMs`: it may take long, at most this. */
   async ask<T>(job: Job, longMs?: number): Promise<T> {
     const [first, ...others] = this.#threads;
     const forLong = others.reduce((least, other) => (other.asked < least.asked ? other : least));
-    const chosen = longMs === undefined ? first! : forLong;
+    const chosen = longMs === undefined ? must(first) : forLong;
     chosen.asked++;
     try {
       return await chosen.thread.ask<T>(job, undefined, longMs);

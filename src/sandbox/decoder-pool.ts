@@ -21,6 +21,7 @@ import { ProcessPool, type RosterOptions } from './process-pool.ts';
 import { failed, lostResult, readResult, timedOut } from './run-result.ts';
 import { RunStatistics } from './run-statistics.ts';
 import { ServerLoad } from './server-load.ts';
+import { must } from '../must.ts';
 
 /** Number of processes and jobs, and limits of one run (CONTRACT 2, 5). */
 export interface DecoderPoolOptions extends RosterOptions {
@@ -144,7 +145,7 @@ export class DecoderPool implements DecoderEngine {
         for (let job = this.#queue.peek(lane, now); job !== undefined; job = this.#queue.peek(lane, now)) {
           const process = this.#roster.processFor(lane, job, now);
           if (process === null) break;
-          process.send(this.#queue.next(lane, now)!);
+          process.send(must(this.#queue.next(lane, now)));
         }
       }
     });

@@ -6,6 +6,7 @@ import type { PoolJob } from './pool-job.ts';
 import { ProcessKnowledge } from './process-knowledge.ts';
 import { lowerPriority, residentMb } from './process-usage.ts';
 import { RunWatch } from './run-watch.ts';
+import { must } from '../must.ts';
 
 /** Limits of one process. */
 interface ProcessLimits {
@@ -163,7 +164,7 @@ export class DecoderProcess {
   holdsUp(now: number): boolean {
     const [first] = this.#underWay;
     const isShared = this.#killed === null && this.runningJob === null && this.#watch.isComputing && this.#canRun;
-    const isBehind = ({ product }: PoolJob): boolean => product.workspace !== first!.product.workspace;
+    const isBehind = ({ product }: PoolJob): boolean => product.workspace !== must(first).product.workspace;
     return isShared && this.busyMs(now) > HELD_UP_MS && this.#underWay.some(isBehind);
   }
 
@@ -172,7 +173,7 @@ export class DecoderProcess {
    * them. Later answers to them are ignored, and the process ends after the rest.
    */
   letGo(costMs: number): PoolJob[] {
-    const { workspace } = this.#underWay[0]!.product;
+    const { workspace } = must(this.#underWay[0]).product;
     const gone = this.#underWay.filter(({ product }) => product.workspace !== workspace);
     for (const job of this.#underWay) {
       job.source.trust = 0;
@@ -314,7 +315,7 @@ export class DecoderProcess {
     };
     const at = this.#underWay.findIndex((job) => job.id === id);
     if (at < 0) return;
-    const job = this.#underWay.splice(at, 1)[0]!;
+    const job = must(this.#underWay.splice(at, 1)[0]);
     this.#bytes -= job.inputBytes;
     this.#usualMs -= job.chargedMs;
     if (this.#underWay.length === 0) {
@@ -337,7 +338,7 @@ export class DecoderProcess {
     // The oldest job may have ended without its result being written; jobs that run alone have no such doubt.
     const reason = this.#isSpoilt ? 'GIVEN_BACK' : (this.#killed ?? 'ENDED');
     let count = reason === 'GIVEN_BACK' ? 0 : Math.min(1, jobs.length);
-    if (count === 1 && !jobs[0]!.isAlone) while (count < jobs.length && !jobs[count]!.isAlone) count += 1;
+    if (count === 1 && !must(jobs[0]).isAlone) while (count < jobs.length && !must(jobs[count]).isAlone) count += 1;
     this.#events.gone({ reason, blame: jobs.slice(0, count), rest: jobs.slice(count), busyMs, wasReady: this.isReady });
   }
 }

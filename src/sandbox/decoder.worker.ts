@@ -8,6 +8,7 @@ import type isolatedVm from 'isolated-vm';
 import { encodeFrame, ENTRY_POINTS, FRAME, FrameReader, NOT_BEGUN, QUICK_MS, RUN_FLAG } from './frames.ts';
 import { ThreadClock } from './thread-clock.ts';
 import { compileError, failureText, ProductIsolate, toldBy } from './product-isolate.ts';
+import { must } from '../must.ts';
 
 const SOCKET = 3;
 // Signals to the process group are handled by the server; this process ends with its socket.
@@ -70,7 +71,7 @@ function writeAll(bytes: Buffer): void {
 }
 
 function flush(): void {
-  if (results.length > 0) writeAll(results.length === 1 ? results[0]! : Buffer.concat(results));
+  if (results.length > 0) writeAll(results.length === 1 ? must(results[0]) : Buffer.concat(results));
   results.length = 0;
   lastFlush = performance.now();
 }
@@ -129,9 +130,9 @@ function run(frame: Buffer): void {
     answer(jobId, NOT_BEGUN);
     return;
   }
-  const entryPoint = ENTRY_POINTS[flags >> RUN_FLAG.ENTRY_SHIFT]!;
+  const entryPoint = must(ENTRY_POINTS[flags >> RUN_FLAG.ENTRY_SHIFT]);
   const lastRound = (flags & RUN_FLAG.LAST_ROUND) !== 0;
-  const source = sources.get(sourceNo)!;
+  const source = must(sources.get(sourceNo));
   // Includes opening the isolate and compiling, which keep the process as well.
   const { value, took } = timed(() => {
     const isolate = isolateOf(productNo, workspaceNo);

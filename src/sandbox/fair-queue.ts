@@ -4,6 +4,7 @@ import { doubt, isHeavy } from './penalties.ts';
 import type { Lane, Line, PoolJob, PoolProduct, PoolWorkspace, WaitingLanes } from './pool-job.ts';
 import { charge, enter, goOn, inTurn } from './turns.ts';
 import { lanesOf, leaveLane } from './waiting-lanes.ts';
+import { must } from '../must.ts';
 
 /** Lanes in the order in which they are served. */
 export const DECODER_LANES = ['fast', 'slow', 'barred'] as const;
@@ -129,7 +130,7 @@ export class FairQueue {
 
   #take(product: PoolProduct): PoolJob {
     const { line } = product;
-    const job = line.jobs[line.head]!;
+    const job = must(line.jobs[line.head]);
     // Frees the job and its body while others still wait behind it.
     line.jobs[line.head] = undefined;
     line.head += 1;
@@ -155,7 +156,7 @@ function isEmpty(product: PoolProduct): boolean {
 }
 
 function firstOf({ line }: PoolProduct): PoolJob {
-  return line.jobs[line.head]!;
+  return must(line.jobs[line.head]);
 }
 
 function chargeBoth({ product: { line, workspace }, lane }: PoolJob, tookMs: number, now: number): void {

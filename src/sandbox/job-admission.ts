@@ -7,6 +7,7 @@ import { Penalties } from './penalties.ts';
 import type { Admitted, PoolJob, PoolSource } from './pool-job.ts';
 import { SerialsCache, type SerialsText } from './serials-cache.ts';
 import { countLines, readTraits } from './source-traits.ts';
+import { must } from '../must.ts';
 
 /** Functions that settle a job. */
 export type Settle = Pick<PoolJob, 'resolve' | 'reject'>;
@@ -86,7 +87,7 @@ export class JobAdmission {
    */
   lookUp(poolJob: PoolJob, asked: string[]): Promise<string | null> {
     poolJob.round += 1;
-    return this.#reading(poolJob.lookedUp!.add(asked, poolJob.job!.lookUp));
+    return this.#reading(must(poolJob.lookedUp).add(asked, must(poolJob.job).lookUp));
   }
 
   runOf(job: DecoderJob, admitted: Admitted, prepared: Prepared | null, settle: Settle): PoolJob {

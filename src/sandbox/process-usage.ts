@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { must } from '../must.ts';
 
 /** Resident memory of a process in MB; 0 if unknown (not Linux, or it is gone). */
 export function residentMb(pid: number | undefined): number {
@@ -17,7 +18,7 @@ export function residentMb(pid: number | undefined): number {
  */
 export function processorUse(pid: number | undefined): { ms: number; sleeping: boolean } {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ');
+    const fields = must(readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]).split(' ');
     return { ms: (Number(fields[11]) + Number(fields[12])) * 10, sleeping: fields[0] === 'S' };
   } catch {
     return { ms: Infinity, sleeping: false };
@@ -29,7 +30,7 @@ export function wantsProcessor(pid: number | undefined): boolean {
   if (pid === undefined) return false;
   return threadsOf(pid).some((thread) => {
     try {
-      const [state] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1').split(') ')[1]!;
+      const [state] = must(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1').split(') ')[1]);
       return state !== 'S';
     } catch {
       return false;

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { DecoderFailureKind, DecoderStatistics } from '../domain/decoders/decoder-engine.ts';
+import { must } from '../must.ts';
 
 const KEPT_DURATIONS = 256;
 const KEPT_PRODUCTS = 5_000;
@@ -30,7 +31,7 @@ export class RunStatistics {
     const record = this.#records.get(productId);
     if (record === undefined) return { runs: 0, failures: {}, p50Ms: null, p99Ms: null };
     const sorted = record.durations.slice(0, Math.min(record.runs, KEPT_DURATIONS)).sort();
-    const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
+    const at = (share: number): number => must(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]);
     return { runs: record.runs, failures: { ...record.failures }, p50Ms: at(0.5), p99Ms: at(0.99) };
   }
 }

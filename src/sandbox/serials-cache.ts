@@ -1,4 +1,5 @@
 import type { DecoderJob } from '../domain/decoders/decoder-engine.ts';
+import { must } from '../must.ts';
 
 /** Serial numbers of one product at one version, ready for a decoder process. */
 export interface SerialsText {
@@ -46,7 +47,7 @@ export class SerialsCache {
       return this.#load(productId, serials);
     }
     if (known.next === null) {
-      const begin = (): Promise<SerialsText> => this.of(productId, known.next!.serials);
+      const begin = (): Promise<SerialsText> => this.of(productId, must(known.next).serials);
       known.next = { serials, loading: known.loading.then(begin, begin) };
     }
     known.next.serials = serials;

@@ -1,3 +1,5 @@
+import { must } from '../must.ts';
+
 /** Traits of a source's text that say how to run it. They err on the careful side: only speed depends on them. */
 export interface SourceTraits {
   /** May touch `deviceSerialToId`, `measurements` or `configurationValues`. */
@@ -47,9 +49,9 @@ export function countLines(source: string): number {
 /** Whether `this.x` may read a declared `var x`, as it does in a script only. */
 function readsDeclaredGlobals(source: string): boolean {
   const names = new Set<string>();
-  for (const [, name] of source.matchAll(GLOBAL_NAME)) names.add(name!);
+  for (const [, name] of source.matchAll(GLOBAL_NAME)) names.add(must(name));
   if (names.size === 0) return false;
-  for (const [, name] of source.matchAll(DECLARED_NAME)) if (names.has(name!)) return true;
-  for (const [, name] of source.matchAll(LISTED_NAME)) if (names.has(name!)) return true;
+  for (const [, name] of source.matchAll(DECLARED_NAME)) if (names.has(must(name))) return true;
+  for (const [, name] of source.matchAll(LISTED_NAME)) if (names.has(must(name))) return true;
   return false;
 }

@@ -1,3 +1,5 @@
+import { must } from '../must.ts';
+
 /** Credit of a queue among others. */
 export interface Turn {
   /** Execution time left; negative if it took more, so that the others come first. */
@@ -44,5 +46,5 @@ export function inTurn<T>(all: readonly T[], turnOf: (one: T) => Turn, isServed:
 export function goOn<T>(all: T[], one: T, turn: Turn, isDone: boolean): void {
   if (!isDone && turn.creditMs > 0) return;
   const [taken] = all.splice(all.indexOf(one), 1);
-  if (!isDone) all.push(taken!);
+  if (!isDone) all.push(must(taken));
 }

@@ -1,11 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { jsonOfYaml, YamlMistake, yamlOf } from './yaml-text.ts';
 import type { YamlAnswer, YamlQuestion } from './yaml-thread.ts';
+import { must } from '../must.ts';
 
 /** The answer to the one question of this thread. */
 function answer({ read, write }: YamlQuestion): YamlAnswer {
   try {
-    return { text: read === undefined ? yamlOf(JSON.parse(write!) as unknown) : jsonOfYaml(read) };
+    return { text: read === undefined ? yamlOf(JSON.parse(must(write)) as unknown) : jsonOfYaml(read) };
   } catch (error) {
     if (error instanceof YamlMistake) return { mistake: error.message };
     if (error instanceof RangeError) return { mistake: 'it is nested too deep.' };
@@ -13,5 +14,5 @@ function answer({ read, write }: YamlQuestion): YamlAnswer {
   }
 }
 
-const port = parentPort!;
+const port = must(parentPort);
 port.postMessage(answer(workerData as YamlQuestion));

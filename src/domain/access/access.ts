@@ -3,6 +3,7 @@ import type { Role } from '../entities/member.ts';
 import { noteChangeOf } from './audit-trail.ts';
 import type { FieldRight, OperationRight } from './rights.ts';
 import type { TokenKind, TokenScope } from '../entities/token.ts';
+import { must } from '../../must.ts';
 
 const ROLE_SCOPES: Record<Role, ReadonlySet<TokenScope>> = {
   VIEWER: new Set<TokenScope>(['READ']),
@@ -153,7 +154,7 @@ export class Access {
       const scopes = this.#scopes.get(place.workspaceId);
       if (scopes !== undefined && granted(scopes)) return;
     }
-    throw missingScope(anyOf[0]!);
+    throw missingScope(must(anyOf[0]));
   }
 
   may(workspaceId: string, scope: TokenScope): boolean {

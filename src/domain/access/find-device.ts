@@ -4,6 +4,7 @@ import type { Access, DevicePlace } from './access.ts';
 import type { TokenScope } from '../entities/token.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
+import { must } from '../../must.ts';
 
 const SLICE = 500;
 const UUID_LENGTH = 36;
@@ -51,7 +52,7 @@ export async function findDeviceKeys(
     for (const row of rows) found.set(row.id, row);
     for (const [index, id] of wanted.entries()) {
       const device = found.get(id);
-      if (device === undefined) throw notFound('device', ids[at + index]!);
+      if (device === undefined) throw notFound('device', must(ids[at + index]));
       access.requireDevice(device, scope);
     }
     await yieldToEventLoop();

@@ -18,6 +18,7 @@ import { lockWorkspace } from './lock-workspace.ts';
 import type { Passwords } from './password.ts';
 import type { CreatedToken, TokenService } from './token-service.ts';
 import type { UserService } from './user-service.ts';
+import { must } from '../../must.ts';
 
 const INVITATION_MS = 7 * 86_400_000;
 const RESET_MS = 86_400_000;
@@ -110,17 +111,18 @@ export class AccessLinks {
     const name = checkOptionalText(given.name, 'name', { max: 200 });
     const passwordHash = known === null ? await passwords.hash(given.password, 'password', caller) : null;
     const user = await database.write(async (em) => {
-      const { workspace, role } = await take(em, link, now());
-      await lockWorkspace(em, workspace!.id);
+      const taken = await take(em, link, now());
+      const [workspace, role] = [must(taken.workspace).id, must(taken.role)];
+      await lockWorkspace(em, workspace);
       const createdAt = now();
       const there = await em.findOne(UserSchema, { email: link.email });
       if ((there === null) !== (known === null)) throw conflict('The user has changed in the meantime; try again.');
       const joined =
         there ??
         em.create(UserSchema, { id: uuidV7(), email: link.email, name, passwordHash, operator: false, createdAt });
-      const member = there && (await em.findOne(MemberSchema, { workspace: workspace!.id, user: there.id }));
-      if (member === null) em.create(MemberSchema, { workspace: workspace!.id, user: joined, role: role! });
-      else if (scopesOfRole(role!).size > scopesOfRole(member.role).size) member.role = role!;
+      const member = there && (await em.findOne(MemberSchema, { workspace, user: there.id }));
+      if (member === null) em.create(MemberSchema, { workspace, user: joined, role });
+      else if (scopesOfRole(role).size > scopesOfRole(member.role).size) member.role = role;
       return joined;
     });
     await cluster.changed([{ kind: 'user', id: user.id }]);
@@ -150,7 +152,7 @@ export class AccessLinks {
     const passwordHash = await passwords.hash(password, 'password', caller);
     const user = await database.write(async (em) => {
       const taken = await take(em, link, now());
-      const found = await em.findOneOrFail(UserSchema, { id: taken.user!.id });
+      const found = await em.findOneOrFail(UserSchema, { id: must(taken.user).id });
       found.passwordHash = passwordHash;
       await em.nativeDelete(TokenSchema, { user: found.id, signedIn: true });
       return found;
@@ -195,7 +197,7 @@ async function take(em: EntityManager, { id }: AccessLink, now: number): Promise
   const link = await em.findOne(AccessLinkSchema, { id, expiresAt: { $gt: now } });
   const gone = link === null ? 0 : await em.nativeDelete(AccessLinkSchema, { id });
   if (gone === 0) throw usedUp();
-  return link!;
+  return must(link);
 }
 
 async function requireResetting(em: EntityManager, access: Access, user: User, given: string): Promise<void> {

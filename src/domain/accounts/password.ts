@@ -3,6 +3,7 @@ import { AppError, badInput } from '../../errors.ts';
 import { countsOf } from '../../scheduling/lane-counts.ts';
 import { LANES } from '../../scheduling/lanes.ts';
 import { PasswordQueue } from '../../scheduling/password-queue.ts';
+import { must } from '../../must.ts';
 
 const MIN_LENGTH = 8;
 const MAX_LENGTH = 1024;
@@ -47,9 +48,9 @@ export class Passwords {
   async matches(password: string, hash: string | null, caller: string): Promise<boolean> {
     if (password.length > MAX_LENGTH) return false;
     const [, N, r, p, salt, key] = (hash ?? this.#decoy).split('$');
-    const expected = Buffer.from(key!, 'base64url');
+    const expected = Buffer.from(must(key), 'base64url');
     const cost = { N: Number(N), r: Number(r), p: Number(p) };
-    const derived = await this.#derive(password, Buffer.from(salt!, 'base64url'), cost, this.#checking, caller);
+    const derived = await this.#derive(password, Buffer.from(must(salt), 'base64url'), cost, this.#checking, caller);
     return timingSafeEqual(derived, expected) && hash !== null;
   }
 

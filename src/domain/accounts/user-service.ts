@@ -20,6 +20,7 @@ import { uuidV7 } from '../text/uuid.ts';
 import type { Passwords } from './password.ts';
 import type { PasswordThrottle } from './password-throttle.ts';
 import { type User, UserSchema } from '../entities/user.ts';
+import { must } from '../../must.ts';
 
 const WRONG = 'Email address or password is wrong.';
 
@@ -111,7 +112,7 @@ export class UserService {
     const { sql, values } = this.#listed(access, search);
     const text = `select count(*) as count from user_account u where ${sql}`;
     const [row] = await this.#deps.database.read().execute<{ count: number | string }[]>(text, values);
-    return Number(row!.count);
+    return Number(must(row).count);
   }
 
   #listed(access: Access, search: string | null | undefined): { sql: string; values: unknown[] } {

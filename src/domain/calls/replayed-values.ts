@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Batch, DeviceKeys, DeviceRemoval, MeasurementStore, SharedValue, StoredValue } from '../ports/store.ts';
 import { isStoredValue, type StoredKey } from './stored-values.ts';
+import { must } from '../../must.ts';
 
 /** How many values, each counted once however many calls of the replay have it: against what was there before. */
 export interface ValueCounts {
@@ -84,14 +85,14 @@ export class ReplayedValues {
     const receivedAt = Math.max(...calls.map((call) => call.receivedAt));
     for (const [key, one] of touched) {
       const { deviceKey, fieldKey, timestamp, others } = one;
-      const before = found.get(key)!;
+      const before = must(found.get(key));
       if (others !== before.others) shared.push({ deviceKey, fieldKey, timestamp, others, receivedAt });
       if (one.value === before.value) continue;
       if (one.value === undefined) gone.push({ ...one, value: before.value });
       else written.push([key, one]);
     }
     return {
-      batches: batchesOf(written, (key) => calls[writtenBy.get(key)!]!.receivedAt, writtenBy),
+      batches: batchesOf(written, (key) => must(calls[must(writtenBy.get(key))]).receivedAt, writtenBy),
       removals: removalsOf(gone),
       shared,
       retained,
@@ -114,7 +115,7 @@ export class ReplayedValues {
     };
     for (const { batches, before } of calls) {
       for (const { deviceKey, fieldKeys, timestamps } of batches)
-        for (const [at, fieldKey] of fieldKeys.entries()) ask(deviceKey, fieldKey, timestamps[at]!);
+        for (const [at, fieldKey] of fieldKeys.entries()) ask(deviceKey, fieldKey, must(timestamps[at]));
       for (const { deviceKey, fieldKey, timestamp } of before ?? []) ask(deviceKey, fieldKey, timestamp);
     }
     const keys = [...asked.values()];
@@ -122,9 +123,9 @@ export class ReplayedValues {
     const touched = new Map<string, Touched>();
     for (const [nth, { deviceKey, fieldKeys, timestamps }] of keys.entries())
       for (const [at, fieldKey] of fieldKeys.entries()) {
-        const place = { deviceKey, fieldKey, timestamp: timestamps[at]! };
+        const place = { deviceKey, fieldKey, timestamp: must(timestamps[at]) };
         const name = nameOf(deviceKey, fieldKey, place.timestamp);
-        touched.set(name, this.#known(name, place, known[nth]!.values[at], known[nth]!.others[at]!));
+        touched.set(name, this.#known(name, place, must(known[nth]).values[at], must(must(known[nth]).others[at])));
       }
     return touched;
   }
@@ -176,12 +177,12 @@ function say(
   const said = new Map<string, StoredValue>();
   for (const { deviceKey, fieldKeys, timestamps, values } of batches)
     for (const [at, fieldKey] of fieldKeys.entries())
-      said.set(nameOf(deviceKey, fieldKey, timestamps[at]!), asKept(values[at]!));
+      said.set(nameOf(deviceKey, fieldKey, must(timestamps[at])), asKept(must(values[at])));
   for (const [name, value] of said) {
-    const one = touched.get(name)!;
+    const one = must(touched.get(name));
     const stored = own.get(name);
     const isOthers = stored !== undefined && one.by === 0 && one.value !== undefined;
-    if (isOthers && one.value !== value && !isOneOf(stored, one.value!)) {
+    if (isOthers && one.value !== value && !isOneOf(stored, must(one.value))) {
       one.isKept = true;
       one.under = { value, by };
       continue;
@@ -197,8 +198,8 @@ function say(
   const retained: StoredKey[] = [];
   for (const [name, stored] of own) {
     if (said.has(name)) continue;
-    const one = touched.get(name)!;
-    const isRefused = refusedFields.has(stored[0]!.fieldKey);
+    const one = must(touched.get(name));
+    const isRefused = refusedFields.has(must(stored[0]).fieldKey);
     if (isRefused) retained.push(...stored);
     if (one.value === undefined) continue;
     if (isRefused || !isOneOf(stored, one.value)) one.isKept = true;
@@ -242,7 +243,7 @@ function batchesOf(
 ): Batch[] {
   const batches = new Map<string, Batch>();
   for (const [name, { deviceKey, fieldKey, timestamp, value }] of written) {
-    const whose = `${writtenBy.get(name)!} ${deviceKey}`;
+    const whose = `${must(writtenBy.get(name))} ${deviceKey}`;
     let batch = batches.get(whose);
     if (batch === undefined) {
       batch = { deviceKey, receivedAt: receivedAtOf(name), fieldKeys: [], timestamps: [], values: [] };
@@ -250,7 +251,7 @@ function batchesOf(
     }
     batch.fieldKeys.push(fieldKey);
     batch.timestamps.push(timestamp);
-    batch.values.push(value!);
+    batch.values.push(must(value));
   }
   return [...batches.values()];
 }
@@ -265,7 +266,7 @@ function removalsOf(gone: readonly Touched[]): DeviceRemoval[] {
     }
     removal.fieldKeys.push(fieldKey);
     removal.timestamps.push(timestamp);
-    removal.values.push(value!);
+    removal.values.push(must(value));
   }
   return [...removals.values()];
 }

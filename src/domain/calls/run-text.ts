@@ -2,6 +2,7 @@ import type { FinishedRun } from '../decoders/finished-run.ts';
 import type { EntryOutcome } from '../decoders/decoder-run.ts';
 import type { TextMask } from '../decoders/call-secrets.ts';
 import { maskedTexts } from './masked-texts.ts';
+import { must } from '../../must.ts';
 
 const MAX_OUTPUT = 65_536;
 const MAX_ENTRIES = 131_072;
@@ -18,7 +19,7 @@ export function runText(run: FinishedRun, mask: TextMask | null = null): string 
   let texts = '';
   let written = 0;
   for (; written < entries.length && texts.length < MAX_ENTRIES; written += 1) {
-    const entry = entries[written]!;
+    const entry = must(entries[written]);
     texts += (written === 0 ? '' : ',') + JSON.stringify(mask === null ? entry : maskedEntry(entry, mask));
   }
   const error = run.error && { ...run.error, message: masked(run.error.message) };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Batch, StoredValue } from '../ports/store.ts';
+import { must } from '../../must.ts';
 
 /** A value that a call stored; of a long text its fingerprint. Times in ms UTC. */
 export interface StoredKey {
@@ -24,11 +25,11 @@ export function storedText(batches: readonly Batch[], receivedAt: number, others
   const add = (deviceKey: number, timestamp: number, fieldKey: number, value: StoredValue | Fingerprint): void => {
     if (deviceKey !== ofDevice || timestamp !== ofMoment) moments.push([deviceKey, timestamp - receivedAt]);
     [ofDevice, ofMoment] = [deviceKey, timestamp];
-    moments.at(-1)!.push(fieldKey, value);
+    must(moments.at(-1)).push(fieldKey, value);
   };
   for (const { deviceKey, fieldKeys, timestamps, values } of batches)
     for (let at = 0; at < fieldKeys.length; at += 1)
-      add(deviceKey, timestamps[at]!, fieldKeys[at]!, shortened(values[at]!));
+      add(deviceKey, must(timestamps[at]), must(fieldKeys[at]), shortened(must(values[at])));
   for (const { deviceKey, timestamp, fieldKey, value } of others) add(deviceKey, timestamp, fieldKey, value);
   return JSON.stringify(moments);
 }
@@ -38,7 +39,12 @@ export function storedKeys(text: string, receivedAt: number): StoredKey[] {
   const keys: StoredKey[] = [];
   for (const [deviceKey, after, ...pairs] of JSON.parse(text) as [number, number, ...StoredKey['value'][]][])
     for (let at = 0; at < pairs.length; at += 2)
-      keys.push({ deviceKey, fieldKey: pairs[at] as number, timestamp: receivedAt + after, value: pairs[at + 1]! });
+      keys.push({
+        deviceKey,
+        fieldKey: pairs[at] as number,
+        timestamp: receivedAt + after,
+        value: must(pairs[at + 1]),
+      });
   return keys;
 }
 

@@ -23,6 +23,7 @@ import type { WebhookAnswer } from '../entities/webhook-answer.ts';
 import type { Ahead } from '../times/ahead.ts';
 import type { EntryJudge, Judged } from './entry-judge.ts';
 import type { FinishedRun } from './finished-run.ts';
+import { must } from '../../must.ts';
 
 /** A call and the way to run it. */
 export interface CallToRun {
@@ -156,7 +157,7 @@ export class CallRunner {
     if (error !== null) return failedOutcome({ ...result, error });
     // A payload that was only passed through is not decoded.
     if (source === null && raw.length > 0 && raw.every(({ refusal }) => refusal?.code === 'INVALID_VALUE'))
-      return notRun('NO_DECODER', raw[0]!.refusal!.message);
+      return notRun('NO_DECODER', must(must(raw[0]).refusal).message);
     const sender = { device, identifier };
     const options = { receivedAt, networkTime: time, counted, kept, mask: maskOf(product, call.request), sender };
     const { judge } = this.#deps;
@@ -212,7 +213,7 @@ export class CallRunner {
     if (deviceIdentifier === null) return null;
     const devices = await this.#deps.ingestCache.devicesNamed([product.workspaceId], deviceIdentifier);
     const own = devices.filter((device) => device.productId === product.id);
-    return own.length === 1 ? own[0]! : null;
+    return own.length === 1 ? must(own[0]) : null;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { HeaderList } from './header-names.ts';
 import { isCredential, MASK } from './masked-headers.ts';
+import { must } from '../../must.ts';
 
 /** Minimum characters of a secret to mask: shorter ones occur within other words. */
 const SHORTEST = 8;
@@ -37,7 +38,7 @@ export function credentialsIn(headers: HeaderList): string[] {
 
 /** The webhook ids in a text's paths of calls, of any product; the 16 longest. */
 export function webhookIdsIn(text: string): string[] {
-  return longest([...text.matchAll(CALLED)].map(([, id]) => id!)).slice(0, MOST);
+  return longest([...text.matchAll(CALLED)].map(([, id]) => must(id))).slice(0, MOST);
 }
 
 /**

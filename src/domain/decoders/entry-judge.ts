@@ -12,6 +12,7 @@ import type { TextMask } from './call-secrets.ts';
 import type { EntryOutcome } from './decoder-run.ts';
 import { jsonBeginning } from './json-beginning.ts';
 import type { RawEntry } from './decoder-output.ts';
+import { must } from '../../must.ts';
 
 /** Outcomes of the entries of one call, before anything is stored; `stored` and `rejected` count entries. */
 export interface Judged {
@@ -113,7 +114,7 @@ export class EntryJudge {
         batches.set(device.key, of);
       }
       addToBatch(of.batch, outcome);
-      of.entries.push(judged.entries.at(-1)!);
+      of.entries.push(must(judged.entries.at(-1)));
       judged.stored += 1;
     }
     for (const of of batches.values()) judged.batches.push(withoutReplaced(of, judged));
@@ -166,12 +167,17 @@ function withoutReplaced({ device, batch, entries }: JudgedBatch, counts: Judged
   if (lastOf === null) return { device, batch };
   const places: number[] = [];
   for (const [at, entry] of entries.entries()) {
-    const last = lastOf[at]!;
+    const last = must(lastOf[at]);
     if (last === at) {
       places.push(at);
       continue;
     }
-    const { code, message } = duplicate(entry.index, entry.field, batch.timestamps[at]!, entries[last]!.index);
+    const { code, message } = duplicate(
+      entry.index,
+      entry.field,
+      must(batch.timestamps[at]),
+      must(entries[last]).index,
+    );
     Object.assign(entry, { code, message });
     counts.stored -= 1;
     counts.rejected += 1;

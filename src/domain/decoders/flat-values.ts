@@ -4,6 +4,7 @@ import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { RejectionCode } from '../measurements/entry.ts';
 import { isRecordList, isTelemetry, looksLikeMoment, readRecord, timeKeyOf } from './timed-records.ts';
 import { NamePath } from '../entities/name-path.ts';
+import { must } from '../../must.ts';
 
 /** One value of a plain object, with the identifier made of its path. */
 interface FlatValue {
@@ -46,7 +47,7 @@ export function flatValuesReader(
   isLeaf: (value: JsonObject) => boolean,
 ): (returned: unknown, most: number) => FlatValue[] {
   const places = [...fields.values()].filter(({ type }) => type === 'GEOLOCATION');
-  const only = places.length === 1 ? places[0]!.identifier : null;
+  const only = places.length === 1 ? must(places[0]).identifier : null;
   const top = new NamePath(null, '');
   let found: Found[] = [];
   let limit = 0;
@@ -95,7 +96,7 @@ export function flatValuesReader(
     } else addObject(top, values, null);
     const isTimeless = timestamp === undefined || (isObject(timestamp) && isLeaf(timestamp));
     for (let at = before; at < found.length; at += 1) {
-      const one = found[at]!;
+      const one = must(found[at]);
       if (isNamed) {
         const below = new NamePath(path, one.field).identifier;
         if (fields.has(below)) one.field = below;

@@ -8,6 +8,7 @@ import { aliasesIn } from '../ingest-cache/aliased-fields.ts';
 import type { DeviceInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { ActiveTenants } from '../../scheduling/active-tenants.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
+import { must } from '../../must.ts';
 
 /** Estimated maximum characters read in one piece, and the actual maximum. */
 const PIECE = 65_536;
@@ -86,9 +87,9 @@ export class LookedUpValues {
     const values = (await history.latestOfMany(wanted, spend)).values();
     const told: Told[] = [];
     for (let size = 0; told.length < names.length && size < LONG_PIECE;) {
-      const name = names[told.length]!;
+      const name = must(names[told.length]);
       const device = devices.get(name);
-      const latest = device == null ? [] : values.next().value!;
+      const latest = device == null ? [] : must(values.next().value);
       if (latest instanceof Error) throw latest;
       const text = device == null ? null : await valuesText(product, device, latest);
       told.push([name, text]);

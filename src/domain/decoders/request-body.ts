@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { BYTES_AS_CHARACTERS, type CharsetDecoder, charsetOf, decoderOf, utf8Text } from '../text/charsets.ts';
+import { must } from '../../must.ts';
 
 const TEXT = /^(?:\s*text\/|[^;]*(?:json|xml|javascript|x-www-form-urlencoded|csv|yaml))/i;
 
@@ -14,8 +15,8 @@ export function requestBodyText(body: Buffer, contentType: string | undefined): 
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return utf8Text(body.subarray(3), BYTES_AS_CHARACTERS);
   const charset = charsetOf(contentType);
   const isText = charset !== null || (contentType !== undefined && TEXT.test(contentType));
-  if (isText && body[0] === 0xff && body[1] === 0xfe) return decoderOf('utf-16le')!.decode(body);
-  if (isText && body[0] === 0xfe && body[1] === 0xff) return decoderOf('utf-16be')!.decode(body);
+  if (isText && body[0] === 0xff && body[1] === 0xfe) return must(decoderOf('utf-16le')).decode(body);
+  if (isText && body[0] === 0xfe && body[1] === 0xff) return must(decoderOf('utf-16be')).decode(body);
   const declared = declaredDecoder(contentType);
   if (declared !== null) return declared.decode(body);
   return isText || isUtf8(body) ? utf8Text(body, BYTES_AS_CHARACTERS) : body.toString('latin1');

@@ -15,6 +15,7 @@ import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 import { limitOf, oneOf, PAGE, readLimits, readStatusRows, type StatusRow } from './status-rows.ts';
 import { isOverdue, type StatusChange, turn, type Watched } from './watched-device.ts';
+import { must } from '../../must.ts';
 
 /** Where statuses come from. */
 export interface StatusSources {
@@ -202,7 +203,7 @@ export class DeviceStatuses {
         const rows = await this.#page(workspace.id, () => this.#read(where, since, last));
         for (const { deviceKey } of rows) there.add(deviceKey);
         spend?.(rows.length * DEVICE_MS);
-        after = rows.length < PAGE ? null : rows.at(-1)!.deviceKey;
+        after = rows.length < PAGE ? null : must(rows.at(-1)).deviceKey;
       }
     } catch (error) {
       workspace.isDoubted = true;
@@ -307,7 +308,7 @@ export class DeviceStatuses {
     if (device === undefined) return;
     this.#byKey.delete(device.deviceKey);
     this.#byId.delete(device.deviceId);
-    this.#workspaces.get(device.workspaceId)!.devices -= 1;
+    must(this.#workspaces.get(device.workspaceId)).devices -= 1;
   }
 
   #forgetOf({ id }: Workspace, there: ReadonlySet<number> = new Set()): Promise<void> {

@@ -17,6 +17,7 @@ import { type ChangedRow, updateDevices } from './device-rows.ts';
 import type { Asker } from './device-scan.ts';
 import { checkOfflineAfter } from './offline-after.ts';
 import { type PresentDevice, readPresent } from './present-devices.ts';
+import { must } from '../../must.ts';
 
 /** Maximum devices per `updateDevices`. */
 const MAX_CHANGED = 10_000;
@@ -120,7 +121,7 @@ export class BulkChanges {
     await cluster.changed(
       [...byProduct].map(([productId, some]) =>
         changeOfDevices(
-          { productId, workspaceId: some[0]!.present.workspace_id },
+          { productId, workspaceId: must(some[0]).present.workspace_id },
           some.map(({ id }) => id),
         ),
       ),

@@ -24,6 +24,7 @@ import {
   sortedDevices,
 } from './device-order.ts';
 import { type Asker, type Conditions, DeviceScan, type Scope, type Statement } from './device-scan.ts';
+import { must } from '../../must.ts';
 
 /** Maximum ids in a filter. */
 const MAX_IDS = 1000;
@@ -111,7 +112,7 @@ export class DeviceList {
     const listed = items.map((row, at) => {
       // PostgreSQL gives a bigint as text.
       const lastHeardAt = row.last_heard_at === null ? null : Number(row.last_heard_at);
-      return { device: devices[at]!, position: order.positionOf(row), lastHeardAt };
+      return { device: must(devices[at]), position: order.positionOf(row), lastHeardAt };
     });
     return { items: listed, hasNextPage };
   }
@@ -220,7 +221,7 @@ export class DeviceList {
     const workspaces = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
     const ofWorkspaces: Conditions = { sql: [isOneOf('d.workspace_id', workspaces)], values: workspaces };
     const isNarrowed = filter.productId != null || filter.ids != null;
-    if (isNarrowed) add(ofWorkspaces.sql[0]!, ...workspaces);
+    if (isNarrowed) add(must(ofWorkspaces.sql[0]), ...workspaces);
     const having = (column: string, value: string | number): Conditions => ({
       sql: [`d.${column} = ?`],
       values: [value],

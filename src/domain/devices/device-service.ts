@@ -34,6 +34,7 @@ import type { DeviceMoves, MoveWish, PreparedMove, ProductChange } from '../move
 import type { FieldWish } from '../moves/field-pairs.ts';
 import { serialMistake } from './serial-mistake.ts';
 import { distinctIdentities, requireFreeSerials } from './taken-serials.ts';
+import { must } from '../../must.ts';
 
 /** Time after which handing over values continues behind the answer. */
 const LONGEST_HAND_OVER_MS = 15_000;
@@ -137,7 +138,7 @@ export class DeviceService {
       const keys = await storeSettled({ em, dialect, product, createdAt }, settled);
       return settled.map((one) => deviceAsSettled(one, { product, createdAt, keys }));
     });
-    const place = { productId: done[0]!.product.id, workspaceId: done[0]!.workspace.id };
+    const place = { productId: must(done[0]).product.id, workspaceId: must(done[0]).workspace.id };
     await this.#deps.cluster.changed([
       changeOfDevices(
         place,
@@ -231,7 +232,7 @@ export class DeviceService {
     });
     const idsOf = (some: typeof devices): string[] => some.map((device) => device.id);
     const byProduct = [...Map.groupBy(devices, (device) => device.productId).values()];
-    await this.#deps.cluster.changed(byProduct.map((own) => changeOfDevices(own[0]!, idsOf(own))));
+    await this.#deps.cluster.changed(byProduct.map((own) => changeOfDevices(must(own[0]), idsOf(own))));
     void this.#deps.store.settlePurges();
     return idsOf(devices);
   }

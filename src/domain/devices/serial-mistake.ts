@@ -1,5 +1,6 @@
 import { deviceIdentity, isNetworkIdentity } from '../text/device-identity.ts';
 import type { DeviceType } from '../entities/product.ts';
+import { must } from '../../must.ts';
 
 /** Invisible characters. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}|\p{Cf}/gu;
@@ -51,5 +52,5 @@ export function serialMistake(serial: string, deviceType: DeviceType): string | 
 }
 
 function codeOf(character: string): string {
-  return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+  return `U+${must(character.codePointAt(0)).toString(16).toUpperCase().padStart(4, '0')}`;
 }

@@ -17,6 +17,7 @@ import { type DeviceWish, type OnExisting, type PreparedWish, withKeys } from '.
 import { TagListType } from '../entities/tag-list.ts';
 import { serialMistake } from './serial-mistake.ts';
 import { serialTaken, takenSerials } from './taken-serials.ts';
+import { must } from '../../must.ts';
 
 /** The outcome of one wish, before anything is stored. */
 export type Settled =
@@ -134,7 +135,7 @@ export function deviceAsSettled(
   if (settled.kind === 'created') {
     const { row } = settled;
     const shared = { product, workspace: product.workspace, createdAt, offlineAfterSeconds: null, writeRate: null };
-    return { ...row, ...shared, key: keys.get(row.id)! } as Device;
+    return { ...row, ...shared, key: must(keys.get(row.id)) } as Device;
   }
   const device = toDevice(settled.present, product);
   if (settled.kind === 'kept') return device;
@@ -153,9 +154,9 @@ async function readLong(
   const read = async (column: LongColumn, isWanted: (wish: DeviceWish) => boolean): Promise<Map<number, string>> => {
     const keys = wishes
       .filter(({ wish }) => isWanted(wish))
-      .map((wish) => presentOf(wish))
-      .filter((device) => device?.product_key === product.key)
-      .map((device) => device!.key);
+      .flatMap((wish) => presentOf(wish) ?? [])
+      .filter((device) => device.product_key === product.key)
+      .map((device) => device.key);
     const texts = new Map<number, string>();
     const turns = new TransactionSlices();
     for (let at = 0; at < keys.length; at += AT_ONCE)

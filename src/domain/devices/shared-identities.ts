@@ -1,4 +1,5 @@
 import type { Database, Dialect } from '../ports/database.ts';
+import { must } from '../../must.ts';
 
 /** Maximum devices read. */
 const MOST = 1_000;
@@ -37,7 +38,7 @@ export function sharedIdentityTexts(rows: readonly SharedRow[]): string[] {
       const them = group.map(
         ({ name, serialNumber, product }) => `"${name}" (${serialNumber}) of the product "${product}"`,
       );
-      return `${group[0]!.identity} is the serial number of ${them.join(' and of ')}`;
+      return `${must(group[0]).identity} is the serial number of ${them.join(' and of ')}`;
     });
 }
 

@@ -8,6 +8,7 @@ import type { Product } from '../entities/product.ts';
 import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import { rowsOf } from '../sql/json-rows.ts';
 import { lockWorkspace } from '../accounts/lock-workspace.ts';
+import { must } from '../../must.ts';
 
 /** Serial numbers per statement. */
 const AT_ONCE = 1_000;
@@ -46,7 +47,7 @@ export async function requireFreeSerials(
   for (const [identity, index] of indexes) {
     const key = taken.get(identity);
     if (key === undefined) continue;
-    throw serialTaken(await holderOf(em, key), product, { serial: serials[index]!, path: pathOf(index), asker });
+    throw serialTaken(await holderOf(em, key), product, { serial: must(serials[index]), path: pathOf(index), asker });
   }
 }
 
@@ -127,5 +128,5 @@ async function holderOf(em: EntityManager, key: number): Promise<Holder> {
       'from device d join product p on p."key" = d.product_key where d."key" = ?',
     [key],
   );
-  return holder!;
+  return must(holder);
 }

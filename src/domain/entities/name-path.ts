@@ -1,4 +1,5 @@
 import { FIELD_IDENTIFIER } from './field.ts';
+import { must } from '../../must.ts';
 
 /** Maximum characters of a name that are read: an identifier takes the first 64 that can stand in one. */
 const MAX_PATH = 256;
@@ -63,7 +64,7 @@ function lettersOf(text: string): string {
   let letters = '';
   let wasOther = false;
   for (const character of text) {
-    const own = lettersOfCharacter(character.codePointAt(0)!);
+    const own = lettersOfCharacter(must(character.codePointAt(0)));
     if (own === '' || (wasOther && own === OTHER)) continue;
     wasOther = own === OTHER;
     letters += own;

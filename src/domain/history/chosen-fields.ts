@@ -1,6 +1,7 @@
 import { badInput } from '../../errors.ts';
 import type { DeviceInfo, FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { notCovered } from '../ingest-cache/seen-fields.ts';
+import { must } from '../../must.ts';
 
 /** The fields of each device's product, by identifier; BAD_USER_INPUT for an identifier that none of them has. */
 export function fieldsOfEach(
@@ -11,7 +12,7 @@ export function fieldsOfEach(
     return devices.map(({ product }) => chosenFields(product, identifiers));
   const chosen = [...new Set(identifiers)];
   const unknown = chosen.find((identifier) => !devices.some(({ product }) => product.fields.has(identifier)));
-  if (unknown !== undefined) throw noField(devices[0]!.product, 'None of the products has a', unknown);
+  if (unknown !== undefined) throw noField(must(devices[0]).product, 'None of the products has a', unknown);
   return devices.map(({ product }) => chosen.flatMap((identifier) => product.fields.get(identifier) ?? []));
 }
 
@@ -20,7 +21,7 @@ export function memoized<T extends object, R>(make: (object: T) => R): (object: 
   const made = new Map<T, R>();
   return (object) => {
     if (!made.has(object)) made.set(object, make(object));
-    return made.get(object)!;
+    return made.get(object) as R;
   };
 }
 

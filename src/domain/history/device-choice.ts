@@ -5,6 +5,7 @@ import type { Asker } from '../devices/device-scan.ts';
 import type { Device } from '../entities/device.ts';
 import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { seenDevice } from '../ingest-cache/seen-fields.ts';
+import { must } from '../../must.ts';
 
 /** Maximum devices per history. */
 export const MAX_DEVICES = 200;
@@ -52,7 +53,7 @@ export class DeviceChoice {
     if (ids.length > MAX_DEVICES) throw badInput(`"deviceIds": at most ${MAX_DEVICES}, not ${ids.length}.`);
     const infos = await Promise.all(ids.map((id) => this.#ingestCache.device(id)));
     infos.forEach((info, i) => {
-      if (info === null) throw notFound('device', ids[i]!);
+      if (info === null) throw notFound('device', must(ids[i]));
       access.requireDevice(info, 'READ');
     });
     const found = ids.length === 0 ? [] : await this.#page(access, { ids }, asker);
@@ -60,7 +61,7 @@ export class DeviceChoice {
     return ids.map((id, i) => {
       const device = devices.get(id);
       if (device === undefined) throw notFound('device', id);
-      return { device, info: seenDevice(access, infos[i]!) };
+      return { device, info: seenDevice(access, must(infos[i])) };
     });
   }
 

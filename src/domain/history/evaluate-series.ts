@@ -9,6 +9,7 @@ import { indexAt } from './index-at.ts';
 import { isInside, isNumeric, lastBefore, momentAs, summarySpeaks, toStretch } from './value-span.ts';
 import { neverFalls } from './tally-steps.ts';
 import { textView } from './text-view.ts';
+import { must } from '../../must.ts';
 
 /** Values beyond a range that decide its first and last falls (`needsBeyond`); null: none, or not needed. */
 export interface Beyond {
@@ -105,7 +106,7 @@ function eitherOf(one: Need, other: Need): Need {
 
 /** Segments that a summary cannot replace, as they cross an edge of a bucket. */
 function acrossEdges(edges: Float64Array): Need {
-  return ({ segment: { firstAt, lastAt }, speaks }) => !speaks || edges[indexAt(edges, firstAt + 1)]! <= lastAt;
+  return ({ segment: { firstAt, lastAt }, speaks }) => !speaks || must(edges[indexAt(edges, firstAt + 1)]) <= lastAt;
 }
 
 function measuresOf(view: SeriesView, meaning: FieldMeaning): Measure[] {

@@ -12,6 +12,7 @@ import type { PointBudget } from './point-budget.ts';
 import { checkRange, MAX_POINTS, planSeries, prepareSeries, type SeriesPlan, type SeriesQuery } from './series-plan.ts';
 import { SeriesReader, type ViewRequest, type ViewResult } from './series-reader.ts';
 import { shareFairly } from './share-fairly.ts';
+import { must } from '../../must.ts';
 
 /** A value as clients see it; a place is a text. */
 type Value = number | boolean | string;
@@ -125,7 +126,7 @@ export class History {
       fields == null ? allOf(product) : listsOf(product)(fields),
     );
     const queries = wanted.flatMap(({ device }, at) => {
-      const fields = chosen[at]!;
+      const fields = must(chosen[at]);
       return fields instanceof Error
         ? []
         : [{ deviceKey: device.key, fieldKeys: keysOf(fields), tenant: device.workspaceId }];
@@ -138,7 +139,7 @@ export class History {
       else byField.set(row.fieldKey, row);
     }
     return wanted.map(({ device }, at) => {
-      const fields = chosen[at]!;
+      const fields = must(chosen[at]);
       if (fields instanceof Error) return fields;
       const byField = byDevice.get(device.key);
       return fields.flatMap((field) => {
@@ -151,7 +152,7 @@ export class History {
 
   /** One series per field. */
   async series(device: DeviceInfo, query: SeriesQuery, budget: PointBudget): Promise<Series[]> {
-    return (await this.seriesOfMany([device], query, budget))[0]!;
+    return must((await this.seriesOfMany([device], query, budget))[0]);
   }
 
   /**
@@ -168,11 +169,11 @@ export class History {
       );
     const plan = await this.#plan(query, count, budget);
     const requests = devices.flatMap((device, i) =>
-      chosen[i]!.map((field) => requestOf(device, field, query, plan, count)),
+      must(chosen[i]).map((field) => requestOf(device, field, query, plan, count)),
     );
     const results = await budget.within(plan.pointsEach * count, () => this.#read(requests, budget), pointsOf);
     let at = 0;
-    return chosen.map((fields) => fields.map((field) => toSeries(field, plan, requests[at]!, results[at++]!)));
+    return chosen.map((own) => own.map((field) => toSeries(field, plan, must(requests[at]), must(results[at++]))));
   }
 
   /** Summaries of the fields in a range. */
@@ -194,7 +195,7 @@ export class History {
       () => points,
     );
     return fields.map((field, i) => {
-      const { first, last, ...rest } = results[i]!.answer as StatisticsAnswer;
+      const { first, last, ...rest } = must(results[i]).answer as StatisticsAnswer;
       return { field, ...rest, first: toValue(field, first), last: toValue(field, last) };
     });
   }
@@ -291,13 +292,13 @@ export class History {
     const totals = results.map(({ answer }) => (answer as PointsAnswer).total);
     const shares = shareFairly(totals, MAX_POINTS);
     const again = requests.flatMap(({ view }, i) =>
-      view.kind === 'raw' && Math.min(totals[i]!, shares[i]!) > view.limit ? [i] : [],
+      view.kind === 'raw' && Math.min(must(totals[i]), must(shares[i])) > view.limit ? [i] : [],
     );
     const more = await this.#reader.read(
-      again.map((i) => ({ ...requests[i]!, view: { kind: 'raw', limit: shares[i]! } })),
+      again.map((i) => ({ ...must(requests[i]), view: { kind: 'raw', limit: must(shares[i]) } })),
       operation,
     );
-    again.forEach((index, i) => (results[index] = more[i]!));
+    again.forEach((index, i) => (results[index] = must(more[i])));
     return results;
   }
 }

@@ -16,6 +16,7 @@ import { rawView, totalOf } from './raw-view.ts';
 import { averageOf, finiteOrNull, sumOf, type Tally } from './tally.ts';
 import { differenceOf, fallsOf } from './tally-steps.ts';
 import { heldSum, type Weighed, weighedMean } from './weigh-values.ts';
+import { must } from '../../must.ts';
 
 /** Aggregations for which a value before the range cannot fill an empty first bucket. */
 const NOT_A_VALUE: ReadonlySet<string> = new Set(['SUM', 'COUNT', 'DIFFERENCE']);
@@ -108,15 +109,15 @@ function statisticsOf(
   { from, to, meaning }: RangeOfNumbers,
 ): StatisticsAnswer {
   const edges = Float64Array.of(from, to);
-  const held = meaning === 'STATE' ? numbers.held(edges, heldTo)[0]! : null;
+  const held = meaning === 'STATE' ? (numbers.held(edges, heldTo)[0] ?? null) : null;
   const ofHeld =
     held === null ? {} : { average: finiteOrNull(weighedMean(held, false)), sum: finiteOrNull(heldSum(held)) };
-  const tally = numbers.tallies(edges)[0]!;
-  if (tally === null) return { ...NO_STATISTICS, ...ofHeld };
+  const tally = numbers.tallies(edges)[0];
+  if (tally == null) return { ...NO_STATISTICS, ...ofHeld };
   const { count, min, minAt, max, maxAt } = tally;
   const first: Moment = { timestamp: tally.firstAt, value: tally.first };
   const last: Moment = { timestamp: tally.lastAt, value: tally.last };
-  const steps = withSteps ? numbers.steps(edges)[0]! : null;
+  const steps = withSteps ? (numbers.steps(edges)[0] ?? null) : null;
   const fallsAreJudged = meaning === 'GAUGE' || meaning === 'COUNTER';
   const plain: StatisticsAnswer = {
     count,
@@ -132,7 +133,7 @@ function statisticsOf(
     falls: steps && fallsAreJudged ? fallsOf(steps) : null,
   };
   if (meaning !== 'ANGLE') return { ...plain, ...ofHeld };
-  const average = finiteOrNull(weighedMean(numbers.directions(edges)[0]!, true));
+  const average = finiteOrNull(weighedMean(must(numbers.directions(edges)[0]), true));
   return { ...plain, average, min: null, minAt: null, max: null, maxAt: null };
 }
 

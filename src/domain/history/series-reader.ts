@@ -6,6 +6,7 @@ import type { SeriesAnswer, SeriesRequest, SeriesView, ViewAnswer } from '../por
 import type { Caller } from '../../scheduling/caller.ts';
 import { SharedTime } from '../../scheduling/shared-time.ts';
 import type { MeasurementStore } from '../ports/store.ts';
+import { must } from '../../must.ts';
 
 /** Maximum requests per call of the store. */
 const REQUESTS_AT_ONCE = 50;
@@ -61,7 +62,7 @@ export class SeriesReader {
     const { request, answered, failed } = entry;
     const index = request.views.push(shared(request.views, view)) - 1;
     return new Promise((resolve, reject) => {
-      answered.push(({ before, views }) => resolve({ before, answer: views[index]! }));
+      answered.push(({ before, views }) => resolve({ before, answer: must(views[index]) }));
       failed.push(reject);
     });
   }

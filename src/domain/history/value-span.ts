@@ -4,6 +4,7 @@ import { readStored } from '../measurements/field-value.ts';
 import type { NumberSummary, Segment } from '../measurements/segment.ts';
 import type { Moment } from '../ports/series-request.ts';
 import type { StoredValue } from '../ports/store.ts';
+import { must } from '../../must.ts';
 
 /** Values of a range in their field's present type: columns, or a summary in place of a whole segment. */
 export interface ValueSpan {
@@ -89,7 +90,7 @@ function part(numbers: Float64Array, begin: number, end: number): Float64Array {
 }
 
 function spanOf(timestamps: Float64Array): Pick<ValueSpan, 'count' | 'firstAt' | 'lastAt'> {
-  return { count: timestamps.length, firstAt: timestamps[0]!, lastAt: timestamps.at(-1)! };
+  return { count: timestamps.length, firstAt: must(timestamps[0]), lastAt: must(timestamps.at(-1)) };
 }
 
 function asType(

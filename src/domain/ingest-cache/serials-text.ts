@@ -1,5 +1,6 @@
 import type { Database } from '../ports/database.ts';
 import type { ChargedTurns } from '../../scheduling/charged-turns.ts';
+import { must } from '../../must.ts';
 
 /** Devices read per slice. */
 const SLICE = 2_000;
@@ -33,6 +34,6 @@ export async function serialsText(
     });
     if (bytes > maxBytes) return null;
     if (rows.length < SLICE) return [...parts, Buffer.from(parts.length === 0 ? '{}' : '}')];
-    behind = rows.at(-1)!.serialNumber;
+    behind = must(rows.at(-1)).serialNumber;
   }
 }

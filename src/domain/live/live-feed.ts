@@ -6,6 +6,7 @@ import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import { LANES } from '../../scheduling/lanes.ts';
 import { eachInTurns, Slices } from '../../scheduling/yield-to-event-loop.ts';
 import { type EventShape, type Interest, LiveSubscription } from './live-subscription.ts';
+import { must } from '../../must.ts';
 
 /** Maximum topics that are named together; beyond it all are of interest. */
 const MAX_NAMED = 1_000;
@@ -133,7 +134,7 @@ export class LiveFeed<Event, Topic, Out = Event> {
     if (topics === null) return deleteFrom(this.#ofAny, subscription);
     void this.#forgetting.run(async () => {
       for (const topic of topics) {
-        const audiences = this.#byTopic.get(topic)!;
+        const audiences = must(this.#byTopic.get(topic));
         deleteFrom(audiences, subscription);
         if (audiences.size === 0) this.#byTopic.delete(topic);
       }

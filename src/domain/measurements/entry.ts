@@ -6,6 +6,7 @@ import { acceptedValue, EXPECTED_VALUE } from './field-value.ts';
 import type { FieldInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { notCovered } from '../ingest-cache/seen-fields.ts';
 import type { StoredValue } from '../ports/store.ts';
+import { must } from '../../must.ts';
 
 /** Why an entry was not stored (CONTRACT 3). */
 export type RejectionCode =
@@ -100,7 +101,7 @@ function unknownField({ fields, whole }: ProductInfo, identifier: string): strin
   if (FIELD_IDENTIFIER.test(identifier))
     return `The product has no field "${identifier}" (identifiers are case-sensitive); add it to the product first.`;
   // What nobody sees as its code.
-  const given = shown(identifier).replace(/[\p{Cf}\p{Cc}]/gu, (one) => `\\u{${one.codePointAt(0)!.toString(16)}}`);
+  const given = shown(identifier).replace(/[\p{Cf}\p{Cc}]/gu, (one) => `\\u{${must(one.codePointAt(0)).toString(16)}}`);
   const why = `No field can be called "${given}": identifiers have 1 to 64 characters of A-Z a-z 0-9 _ -`;
   const usable = usableIdentifier(identifier);
   if (usable === null) return `${why}.`;

@@ -2,6 +2,7 @@ import type { StoredValue } from '../ports/store.ts';
 import type { FieldType, ReadAs } from '../entities/field.ts';
 import { readDecimal } from './decimal.ts';
 import { parseGeolocation } from './geolocation.ts';
+import { must } from '../../must.ts';
 
 const MAX_TEXT = 4096;
 
@@ -47,7 +48,7 @@ function ofBigInt(type: FieldType, raw: bigint): StoredValue | null {
 
 /** Whether a decimal's text says exactly this whole number. */
 function writesWhole(text: string, whole: number): boolean {
-  const [, front = '', fraction = '', exponent = '0'] = WRITTEN.exec(text.trim())!;
+  const [, front = '', fraction = '', exponent = '0'] = must(WRITTEN.exec(text.trim()));
   const digits = (front + fraction).replace(/^0+/, '');
   const kept = digits.replace(/0+$/, '');
   const power = Number(exponent) - fraction.length + digits.length - kept.length;

@@ -1,4 +1,5 @@
 import { readDecimal } from './decimal.ts';
+import { must } from '../../must.ts';
 
 const PAIR = /^\s*(\(\s*)?([^\s,()]+)\s*,\s*([^\s,()]+)\s*(\)\s*)?$/;
 const LATITUDE = ['latitude', 'lat', 'Latitude', 'LATITUDE', 'Lat'];
@@ -12,7 +13,7 @@ export function parseGeolocation(text: string): string | null {
   if (text.length > 200) return null;
   const match = PAIR.exec(text);
   if (match === null || (match[1] === undefined) !== (match[4] === undefined)) return null;
-  const [lat, lon] = [readDecimal(match[2]!), readDecimal(match[3]!)];
+  const [lat, lon] = [readDecimal(must(match[2])), readDecimal(must(match[3]))];
   return lat === null || lon === null ? null : pairText(lat, lon);
 }
 

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts';
 import { textLengthOf, type Receipt } from '../ports/store.ts';
+import { must } from '../../must.ts';
 
 /** In values; what the database does in a fifth of a second, so that flushes of it are as good as larger ones. */
 const MOST_UNDER_WAY = 30_000;
@@ -69,7 +70,7 @@ export class InFlightLimit {
 
   #beginNext(tenant: Tenant): void {
     while (tenant.waiting.length > 0 && tenant.underWay < MOST_UNDER_WAY) {
-      const { amount, begin } = tenant.waiting.shift()!;
+      const { amount, begin } = must(tenant.waiting.shift());
       tenant.waitingAmount -= amount;
       tenant.underWay += amount;
       begin();

@@ -2,6 +2,7 @@ import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import { type Rejection, reject } from './entry.ts';
 import { duplicate, onlyPlaces } from './replaced-entries.ts';
 import type { Batch } from '../ports/store.ts';
+import { must } from '../../must.ts';
 
 /** The accepted entries of a request, before it is known which of them are stored. */
 export interface JudgedEntries {
@@ -39,8 +40,9 @@ export function whatIsKept({ device, batch, indexes, lastOf, rejected }: JudgedE
     const identifier = device.product.fieldsByKey.get(fieldKey)?.identifier ?? null;
     if (taken !== null && !taken.has(fieldKey) && limit?.already?.[last] !== true) {
       const message = `Over the write limit of one write each ${device.writeIntervalMs / 1000} s for a device and field.`;
-      rejected.push(reject(indexes[at]!, identifier, 'RATE_LIMITED', message));
-    } else if (last !== at) rejected.push(duplicate(indexes[at]!, identifier, batch.timestamps[at]!, indexes[last]!));
+      rejected.push(reject(must(indexes[at]), identifier, 'RATE_LIMITED', message));
+    } else if (last !== at)
+      rejected.push(duplicate(must(indexes[at]), identifier, must(batch.timestamps[at]), must(indexes[last])));
     else places.push(at);
   }
   rejected.sort((a, b) => a.index - b.index);

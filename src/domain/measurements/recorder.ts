@@ -15,6 +15,7 @@ import type { Suggestions } from './suggestions.ts';
 import type { WriteLimiter } from './write-limiter.ts';
 import { InFlightLimit } from './in-flight-limit.ts';
 import type { Amount, WriteShares } from '../../scheduling/write-shares.ts';
+import { must } from '../../must.ts';
 
 /** What changes while somebody waits is looked at again so often. */
 const MOST_ATTEMPTS = 3;
@@ -184,8 +185,8 @@ export class Recorder {
     const { workspaceId } = product;
     const { shared, calls } = rewrite;
     const pieces = piecesOf(rewrite);
-    if (pieces.length > 1) pieces[0]!.calls = begun;
-    Object.assign(pieces.at(-1)!, { shared, calls });
+    if (pieces.length > 1) must(pieces[0]).calls = begun;
+    Object.assign(must(pieces.at(-1)), { shared, calls });
     let left = 0;
     for (const piece of pieces) {
       const amount = amountOf([...piece.batches, ...piece.removals]);
@@ -223,7 +224,7 @@ function piecesOf({ batches, removals }: Rewrite): Rewrite[] {
           room = MOST_IN_TURN;
         }
         const to = Math.min(from + room, columns.values.length);
-        listOf(pieces.at(-1)!).push({
+        listOf(must(pieces.at(-1))).push({
           ...columns,
           fieldKeys: columns.fieldKeys.slice(from, to),
           timestamps: columns.timestamps.slice(from, to),

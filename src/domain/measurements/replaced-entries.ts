@@ -1,5 +1,6 @@
 import { type Rejection, reject } from './entry.ts';
 import type { Batch } from '../ports/store.ts';
+import { must } from '../../must.ts';
 
 type Keys = Pick<Batch, 'fieldKeys' | 'timestamps'>;
 
@@ -16,10 +17,10 @@ export function lastOfEachKey(keys: Keys): number[] | null {
   const lastByField = new Map<number, Map<number, number>>();
   for (const [at, fieldKey] of fieldKeys.entries()) {
     const ofField = lastByField.get(fieldKey);
-    if (ofField === undefined) lastByField.set(fieldKey, new Map([[timestamps[at]!, at]]));
-    else ofField.set(timestamps[at]!, at);
+    if (ofField === undefined) lastByField.set(fieldKey, new Map([[must(timestamps[at]), at]]));
+    else ofField.set(must(timestamps[at]), at);
   }
-  return fieldKeys.map((fieldKey, at) => lastByField.get(fieldKey)!.get(timestamps[at]!)!);
+  return fieldKeys.map((fieldKey, at) => must(must(lastByField.get(fieldKey)).get(must(timestamps[at]))));
 }
 
 /** False where no key can be there twice: a few entries, or each field in order of time. */
@@ -33,9 +34,9 @@ function mayRepeat({ fieldKeys, timestamps }: Keys): boolean {
   }
   const newest = new Map<number, number>();
   for (let at = 0; at < count; at += 1) {
-    const time = timestamps[at]!;
-    if (time <= (newest.get(fieldKeys[at]!) ?? -Infinity)) return true;
-    newest.set(fieldKeys[at]!, time);
+    const time = must(timestamps[at]);
+    if (time <= (newest.get(must(fieldKeys[at])) ?? -Infinity)) return true;
+    newest.set(must(fieldKeys[at]), time);
   }
   return false;
 }
@@ -56,8 +57,8 @@ export function duplicate(index: number, identifier: string | null, timestamp: n
 export function onlyPlaces(batch: Batch, places: readonly number[]): Batch {
   return {
     ...batch,
-    fieldKeys: places.map((at) => batch.fieldKeys[at]!),
-    timestamps: places.map((at) => batch.timestamps[at]!),
-    values: places.map((at) => batch.values[at]!),
+    fieldKeys: places.map((at) => must(batch.fieldKeys[at])),
+    timestamps: places.map((at) => must(batch.timestamps[at])),
+    values: places.map((at) => must(batch.values[at])),
   };
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Batch, MeasurementStore } from '../ports/store.ts';
+import { must } from '../../must.ts';
 
 /** Of so many devices it is remembered how new what is stored of them is. */
 const MAX_DEVICES = 100_000;
@@ -51,27 +52,29 @@ export class StoredAlready {
     const byField = new Map<number, Asked>();
     for (const [at, time] of batch.timestamps.entries()) {
       if (time === receiptTime || time > newest) continue;
-      const fieldKey = batch.fieldKeys[at]!;
+      const fieldKey = must(batch.fieldKeys[at]);
       const asked = byField.get(fieldKey);
       if (asked === undefined) byField.set(fieldKey, { fieldKey, places: [at] });
       else asked.places.push(at);
     }
     let [reads, room] = [MOST_READS, 2 * found.length + BESIDE];
     for (const { fieldKey, places } of byField.values()) {
-      places.sort((a, b) => batch.timestamps[a]! - batch.timestamps[b]!);
+      const timeOf = (place: number): number => must(batch.timestamps[place]);
+      places.sort((a, b) => timeOf(a) - timeOf(b));
+      const times = places.map(timeOf);
       for (let next = 0; next < places.length && reads > 0 && room > 0; reads -= 1) {
-        const from = batch.timestamps[places[next]!]!;
-        const to = batch.timestamps[places.at(-1)!]! + 1;
+        const from = must(times[next]);
+        const to = must(times.at(-1)) + 1;
         const limit = Math.min(room, 2 * (places.length - next) + BESIDE / MOST_READS);
         const query = { deviceKey: device.key, fieldKey, from, to, newestFirst: false, limit };
         const stored = await this.#store.range({ ...query, maxCharacters: MOST_CHARACTERS });
         room -= stored.timestamps.length;
-        const valueAt = new Map(stored.timestamps.map((time, nth) => [time, stored.values[nth]!]));
+        const valueAt = new Map(stored.timestamps.map((time, nth) => [time, must(stored.values[nth])]));
         const isWhole = stored.timestamps.length < limit && !stored.values.some((value) => typeof value === 'string');
         const readTo = isWhole ? Infinity : (stored.timestamps.at(-1) ?? Infinity);
-        for (; next < places.length && batch.timestamps[places[next]!]! <= readTo; next += 1) {
-          const at = places[next]!;
-          found[at] = valueAt.get(batch.timestamps[at]!) === batch.values[at];
+        for (; next < places.length && must(times[next]) <= readTo; next += 1) {
+          const at = must(places[next]);
+          found[at] = valueAt.get(timeOf(at)) === batch.values[at];
         }
       }
     }

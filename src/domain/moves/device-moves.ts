@@ -12,6 +12,7 @@ import type { Database } from '../ports/database.ts';
 import type { MeasurementStore, Piece } from '../ports/store.ts';
 import { type FieldPairs, type FieldWish, pairFields } from './field-pairs.ts';
 import { freshKeys, noteMoved, readRows, storedKeyOf, writeRows } from './moved-rows.ts';
+import { must } from '../../must.ts';
 
 /** The latest time that a value may have, in ms UTC. */
 const LATEST = 8.64e15;
@@ -124,7 +125,7 @@ export class DeviceMoves {
       const isFirst = await noteMoved(em, device.key);
       // A device that was moved before may have values under the keys of these fields, or some that are being deleted.
       const fresh = isFirst ? others : await freshKeys(em, database.dialect, others.length);
-      for (const [at, key] of others.entries()) keys.set(key, fresh[at]!);
+      for (const [at, key] of others.entries()) keys.set(key, must(fresh[at]));
       await writeRows(em, device.key, keys);
       return { wish, from: source.key, keys, pairs: pairsText(pairs) };
     });

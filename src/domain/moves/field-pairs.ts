@@ -1,5 +1,6 @@
 import { badInput } from '../../errors.ts';
 import type { Field } from '../entities/field.ts';
+import { must } from '../../must.ts';
 
 /** A field that a device leaves, and the field of its new product that goes on with the values; null: they go. */
 export interface FieldWish {
@@ -33,11 +34,11 @@ export function pairFields(
     if (wished.has(source)) throw badInput(`${path}[${at}].from: "${from}" is there twice.`);
     const target = to == null ? null : targets.get(to);
     if (target === undefined)
-      throw badInput(`${path}[${at}].to: the product it moves to has no field "${shortened(to!)}".`);
-    if (target !== null && taken.has(target)) throw badInput(`${path}[${at}].to: "${to!}" is there twice.`);
+      throw badInput(`${path}[${at}].to: the product it moves to has no field "${shortened(must(to))}".`);
+    if (target !== null && taken.has(target)) throw badInput(`${path}[${at}].to: "${must(to)}" is there twice.`);
     if (target !== null && !goesOn(source, target) && !(source.type === 'INTEGER' && target.type === 'FLOAT'))
       throw badInput(
-        `${path}[${at}]: "${from}" is ${typeOf(source)}, and "${to!}" ${typeOf(target)}; ` +
+        `${path}[${at}]: "${from}" is ${typeOf(source)}, and "${must(to)}" ${typeOf(target)}; ` +
           'choose a field of the same type, or null to let its values go.',
       );
     wished.set(source, target);
@@ -48,7 +49,8 @@ export function pairFields(
   for (const from of before) {
     const same = targets.get(from.identifier);
     const byName = same !== undefined && !taken.has(same) && goesOn(from, same) ? same : null;
-    const to = wished.has(from) ? wished.get(from)! : byName;
+    const wish = wished.get(from);
+    const to = wish === undefined ? byName : wish;
     if (to === null) dropped.push(from);
     else pairs.push({ from, to });
   }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Dialect } from '../ports/database.ts';
+import { must } from '../../must.ts';
 
 /** Key of a field → key of its values in the store, for one moved device. */
 type Rows = ReadonlyMap<number, number>;
@@ -39,7 +40,7 @@ export async function freshKeys(em: EntityManager, dialect: Dialect, count: numb
   if (dialect === 'sqlite') {
     const sql = 'update sqlite_sequence set seq = seq + ? where name = ? returning seq';
     const [row] = await em.execute<{ seq: number }[]>(sql, [count, 'field']);
-    return Array.from({ length: count }, (_, at) => row!.seq - at);
+    return Array.from({ length: count }, (_, at) => must(row).seq - at);
   }
   const sql = `select cast(nextval(pg_get_serial_sequence('field', 'key')) as int) as "key" from generate_series(1, ?)`;
   const rows = await em.execute<{ key: number }[]>(sql, [count]);

@@ -20,6 +20,7 @@ import type {
   Rewrite,
 } from '../ports/store.ts';
 import type { MovedKeys, StoredKeys } from './stored-keys.ts';
+import { must } from '../../must.ts';
 
 /**
  * The store as the domain knows it: the values of a moved device are found under the fields of its product, wherever they
@@ -52,7 +53,7 @@ export class MovedStore implements MeasurementStore {
       const asked = new Map<string, number>();
       for (const { deviceKey, fieldKeys } of queries)
         for (const key of fieldKeys) asked.set(`${deviceKey} ${storedKey(keys, deviceKey, key)}`, key);
-      return rows.map((row) => ({ ...row, fieldKey: asked.get(`${row.deviceKey} ${row.fieldKey}`)! }));
+      return rows.map((row) => ({ ...row, fieldKey: must(asked.get(`${row.deviceKey} ${row.fieldKey}`)) }));
     });
   }
 
@@ -177,7 +178,7 @@ function ofFields(keys: MovedKeys, reading: RecordedReading): RecordedReading {
     const fields = own.fields.get(stored) ?? [];
     for (const key of own.stored.has(stored) ? fields : [...fields, stored]) {
       named.fieldKeys.push(key);
-      named.values.push(reading.values[at]!);
+      named.values.push(must(reading.values[at]));
     }
   }
   return named;

@@ -6,6 +6,7 @@ import { ProductAnswerSchema } from '../entities/product-answer.ts';
 import { productAnswers } from '../ingest-cache/product-rows.ts';
 import { requireSameInput, type SealedParts, sealParts } from '../keys/same-input.ts';
 import type { CheckedProduct } from './new-product.ts';
+import { must } from '../../must.ts';
 
 /** The state that an input asks for, for `requireSameInput`; its workspace and key are no parts. */
 export function partsOfInput({ fields, answers, decoder, ...product }: CheckedProduct): SealedParts {
@@ -25,7 +26,7 @@ export async function requireSameProduct(em: EntityManager, product: Product, as
     what: 'product',
     id: product.id,
     name: product.name,
-    key: product.authorKey!,
+    key: must(product.authorKey),
     asked: partsOfInput(asked),
     created: product.createdFrom ?? null,
     present: () => presentParts(em, product),

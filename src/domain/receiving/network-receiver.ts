@@ -8,6 +8,7 @@ import { type Answer, asks200, type WebhookReceiver } from './webhook-receiver.t
 import { pathOfNetwork, readNetworkCall } from '../networks/network-call.ts';
 import { pause } from '../../scheduling/pause.ts';
 import type { Network } from '../networks/network-event.ts';
+import { must } from '../../must.ts';
 
 const NOTHING: Answer = { status: 200, stored: 0, rejected: 0, body: '{"stored":0,"rejected":0}' };
 const UNKNOWN: Answer = {
@@ -72,7 +73,7 @@ export class NetworkReceiver {
       // Yield after parsing a large body: many requests may have waited for the same look-up.
       await yieldForLarge(request.body.length, access);
       if (others.length > 0) {
-        await this.#unknown.keep(known!.workspaceId, network, deviceIdentifier, call, { isAmbiguous: true });
+        await this.#unknown.keep(must(known).workspaceId, network, deviceIdentifier, call, { isAmbiguous: true });
         return asks200(request) ? { ...AMBIGUOUS, status: 200 } : AMBIGUOUS;
       }
       if (known !== undefined)

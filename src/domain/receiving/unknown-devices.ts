@@ -24,6 +24,7 @@ import { retryWhileOverloaded } from '../../scheduling/retry-while-overloaded.ts
 import type { Recipient, WebhookReceiver } from './webhook-receiver.ts';
 import { type ListedUnknownDevice, listUnknownDevices } from './list-unknown-devices.ts';
 import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeUnknownCalls } from './write-unknown-calls.ts';
+import { must } from '../../must.ts';
 
 /** Maximum bytes of a body that is kept; longer ones are only counted, and no network's message is that long. */
 const MAX_BODY = 65_536;
@@ -120,7 +121,7 @@ export class UnknownDevices {
     const product = await visibleProduct(ingestCache, access, productId, 'CONFIGURE');
     if (product.workspaceId !== row.workspace.id)
       throw badInput('productId: the product is of another workspace than the identifier.');
-    if (row.product != null) return (await this.#adoptNamed(access, product, [row], { name, plan }))[0]!;
+    if (row.product != null) return must((await this.#adoptNamed(access, product, [row], { name, plan }))[0]);
     return this.#once([row], () => this.#adopt(access, product, row, name ?? row.identifier, plan));
   }
 
@@ -173,13 +174,12 @@ export class UnknownDevices {
     const product = await visibleProduct(this.#deps.ingestCache, access, productId, 'CONFIGURE');
     if (rows.some((row) => row.workspace.id !== product.workspaceId))
       throw badInput('productId: the product is of another workspace than an identifier.');
-    const devices = new Map<string, Device>();
     const named = rows.filter((row) => row.product != null);
     const adopted = named.length === 0 ? [] : await this.#adoptNamed(access, product, named, { plan });
-    for (const [at, device] of adopted.entries()) devices.set(named[at]!.id, device);
+    const devices = new Map(adopted.map((device, at) => [must(named[at]).id, device]));
     for (const { id, product: of } of rows)
       if (of == null) devices.set(id, await this.adopt(access, id, productId, { plan }));
-    return wanted.map((id) => devices.get(id)!);
+    return wanted.map((id) => must(devices.get(id)));
   }
 
   async #adopt(
@@ -268,7 +268,7 @@ export class UnknownDevices {
       const calls = (await this.#deps.database.read().find(UnknownCallSchema, where, options)) as UnknownCall[];
       yield* calls;
       if (calls.length < REPLAYED_AT_ONCE) return;
-      after = calls.at(-1)!.id;
+      after = must(calls.at(-1)).id;
     }
   }
 

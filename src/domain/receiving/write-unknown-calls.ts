@@ -8,6 +8,7 @@ import { placeholders } from '../sql/long-columns.ts';
 import type { Network } from '../networks/network-event.ts';
 import { uuidV7 } from '../text/uuid.ts';
 import { lockWorkspace } from '../accounts/lock-workspace.ts';
+import { must } from '../../must.ts';
 
 /**
  * Maximum unknown devices per workspace, for networks and for webhooks each; the one heard of longest ago is evicted
@@ -77,7 +78,7 @@ export async function writeUnknownCalls(
   const full = devices.filter(({ seen }) => seen > MAX_CALLS);
   const turns = new TransactionSlices();
   await forgetOldCalls(em, full, turns);
-  await forgetOldDevices(em, workspaceId, calls[0]!.product === undefined, turns);
+  await forgetOldDevices(em, workspaceId, must(calls[0]).product === undefined, turns);
   return isUnknown;
 }
 
@@ -212,7 +213,7 @@ async function forgetOldDevices(
     `select count(*) as devices from unknown_device where ${where}`,
     [workspaceId],
   );
-  const surplus = Number(count!.devices) - MAX_UNKNOWN_DEVICES;
+  const surplus = Number(must(count).devices) - MAX_UNKNOWN_DEVICES;
   if (surplus <= 0) return;
   const ranked =
     'select id, seen, last_seen_at, row_number() over (partition by case when seen = 1 then 1 else 0 end ' +

@@ -25,6 +25,7 @@ import { loggedRun } from '../calls/call-row.ts';
 import { knownAfter, knownMeanwhile, sayingOf, withoutMoved } from '../calls/call-saying.ts';
 import { countsOf, nothingYet, type ReplayCounts, type ReplayProgress } from '../calls/replay-counts.ts';
 import { ReplayedValues, type ReplayStep } from '../calls/replayed-values.ts';
+import { must } from '../../must.ts';
 
 interface ReplayResult extends ReplayCounts {
   /** The first 1,000 calls, or 8 million characters of them, oldest first; the counts cover all. */
@@ -162,8 +163,7 @@ export class Replay {
         // Read the product again: its fields, devices and decoder may change while a replay runs.
         const current = await ingestCache.product(product.id);
         if (current === null) throw notFound('product', product.id);
-        const isLong = (page[at]!.run?.length ?? 0) > LONG_RUN;
-        const step = isLong ? 1 : Math.min(atOnce, stepOf(current));
+        const step = (page[at]?.run?.length ?? 0) > LONG_RUN ? 1 : Math.min(atOnce, stepOf(current));
         const before = entries;
         turns.spend((progress.dryRun ? 0 : COMMITS_MS) + Math.min(step, page.length - at) * CALL_MS);
         if (this.#stopped) throw new AppError('UNAVAILABLE', 'The server is stopping; replay the rest later.');
@@ -221,17 +221,16 @@ export class Replay {
     const { ingestCache, feed } = this.#deps;
     let seen = ingestCache.revision;
     const outcomes = await Promise.all(calls.map((call) => this.#runOne(product, call)));
-    const said = calls.map((call, at) => sayingOf(product, call, outcomes[at]!));
+    const said = calls.map((call, at) => sayingOf(product, call, must(outcomes[at])));
     const step = await values.next(await withoutMoved(said, this.#deps.keys, product.key));
     const replayed: Replayed[] = [];
     for (const [at, call] of calls.entries()) {
-      const outcome = outcomes[at] as CallOutcome;
+      const outcome = must(outcomes[at]);
       const run = outcome.run ?? NO_RUN;
       await afterLong(run.output);
-      const { status } = outcome;
       const decoderVersion = outcome.run === null ? null : (product.decoder?.version ?? null);
-      const after = { ...call, status, decoderVersion, run: loggedRun(outcome) };
-      if (outcome.run?.error === null) after.stored = knownAfter(call, outcome, step.retained[at]!);
+      const after = { ...call, status: outcome.status, decoderVersion, run: loggedRun(outcome) };
+      if (outcome.run?.error === null) after.stored = knownAfter(call, outcome, must(step.retained[at]));
       // A cut body reveals nothing new: keep the log of the live call.
       const rewritten = isDry || call.bodyTruncated ? call : after;
       replayed.push({ call: rewritten, outcome, run, isUnknown: call.stored === null });
@@ -279,7 +278,8 @@ export class Replay {
     const outcomes = calls.map(outcomeColumns);
     if (batches.length + removals.length + shared.length > 0) {
       const begun = before.filter(({ bodyTruncated }) => !bodyTruncated);
-      const knowing = begun.map((call, at) => ({ ...outcomeColumns(call), stored: knownMeanwhile(call, calls[at]!) }));
+      const storedOf = (call: CallRow, at: number) => knownMeanwhile(call, must(calls[at]));
+      const knowing = begun.map((call, at) => ({ ...outcomeColumns(call), stored: storedOf(call, at) }));
       return recorder.rewriteInTurns({ batches, removals, shared, calls: outcomes }, knowing, whose);
     }
     await retryWhileOverloaded(() => store.updateCalls(outcomes));

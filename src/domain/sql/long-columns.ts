@@ -1,4 +1,5 @@
 import type { Dialect } from '../ports/database.ts';
+import { must } from '../../must.ts';
 
 /** SQL for the stored bytes of a text or JSON value, found without reading it; null: unknown. */
 export function bytesSql(dialect: Dialect, column: string): string {
@@ -17,7 +18,7 @@ export function inPieces<Row extends { bytes: number | null }>(rows: readonly Ro
       pieces.push([]);
       room = most;
     }
-    pieces.at(-1)!.push(row);
+    must(pieces.at(-1)).push(row);
     room -= bytes;
   }
   return pieces;

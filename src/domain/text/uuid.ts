@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto';
+import { must } from '../../must.ts';
 
 const ID_BYTES = 10;
 /** Pool of random bytes: asking the system for each id would cost more than the rest. No byte is used twice. */
@@ -21,7 +22,7 @@ export function uuidV7(ms: number = Date.now()): string {
     ms.toString(16).padStart(12, '0') +
     (0x7000 | (counter >>> 20)).toString(16) +
     (0x8000 | ((counter >>> 6) & 0x3fff)).toString(16) +
-    (((counter & 0x3f) << 2) | (random[4]! & 3)).toString(16).padStart(2, '0') +
+    (((counter & 0x3f) << 2) | (must(random[4]) & 3)).toString(16).padStart(2, '0') +
     random.toString('hex', 5);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

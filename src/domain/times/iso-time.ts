@@ -1,4 +1,5 @@
 import { ZoneOffsets } from './zone-offsets.ts';
+import { must } from '../../must.ts';
 
 const EXTENDED =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(Z|UTC|GMT|[+\u2212-]\d\d(?::?\d\d)?)?)?$/i;
@@ -58,7 +59,7 @@ export function zonedMs(wall: number, timeZone: string): number {
     const ms = wall - offset;
     if (ms >= (spans[at + 1]?.start ?? Infinity)) continue;
     // The time is skipped: after the end of the span before, yet not in this one.
-    return ms < start ? wall - spans[at - 1]!.offset : ms;
+    return ms < start ? wall - must(spans[at - 1]).offset : ms;
   }
   return wall;
 }

@@ -1,5 +1,6 @@
 import type { Series } from '../history/history.ts';
 import { type Cell, type ExportFormat, PIECE } from './export-format.ts';
+import { must } from '../../must.ts';
 
 /** The charts of a device as rows, in pieces; `wide`: the columns of the fields, for one row per time. */
 export function* chartedRows(
@@ -75,7 +76,7 @@ class Runs {
   /** Moves the first series to its next value; returns the new first. */
   advance(): Run | undefined {
     const runs = this.#runs;
-    const moved = goOn(runs[0]!) ? runs[0]! : runs.pop()!;
+    const moved = goOn(must(runs[0])) ? must(runs[0]) : must(runs.pop());
     if (runs.length === 0) return undefined;
     let at = 0;
     for (let child = 1; child < runs.length; child = at * 2 + 1) {

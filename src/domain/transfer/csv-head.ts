@@ -1,5 +1,6 @@
 import { badInput } from '../../errors.ts';
 import { RecordCutter } from './record-cutter.ts';
+import { must } from '../../must.ts';
 
 /** The character between the cells of a line. */
 export type Delimiter = string;
@@ -83,5 +84,5 @@ function delimiterOf(headings: string): Delimiter {
   const parts = DELIMITERS.map((delimiter) => unquoted.split(delimiter));
   const found = parts.findIndex((cells) => cells.some((cell) => TIME_HEADING.test(cell)));
   const most = Math.max(...parts.map(({ length }) => length));
-  return DELIMITERS[found >= 0 ? found : parts.findIndex(({ length }) => length === most)]!;
+  return must(DELIMITERS[found >= 0 ? found : parts.findIndex(({ length }) => length === most)]);
 }

@@ -2,6 +2,7 @@ import { badInput } from '../../errors.ts';
 import { CsvEnds } from './csv-ends.ts';
 import { CsvHead, type Delimiter, type HeadOfCsv } from './csv-head.ts';
 import { RecordCutter } from './record-cutter.ts';
+import { must } from '../../must.ts';
 
 /** One record of a CSV file. `quoted`: the cells that stood in quotes (an empty one then is an empty text). */
 export interface CsvRecord {
@@ -73,9 +74,9 @@ export class CsvReader {
     if (text === '') return;
     if (text.includes('"')) {
       for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#line += 1;
-      yield withQuotes(text, line, this.#delimiter!);
+      yield withQuotes(text, line, must(this.#delimiter));
     } else {
-      const cells = text.split(this.#delimiter!, MAX_CELLS + 1);
+      const cells = text.split(must(this.#delimiter), MAX_CELLS + 1);
       checkCells(cells.length, line);
       yield { line, cells, quoted: [] };
     }

@@ -19,6 +19,7 @@ import { flatCopy } from '../text/flat-copy.ts';
 import { type DeviceLine, deviceLines } from './device-lines.ts';
 import { lineWish, serialText } from './line-wish.ts';
 import { runImport } from './run-import.ts';
+import { must } from '../../must.ts';
 
 /** A line that was refused. */
 interface RefusedDevice {
@@ -237,7 +238,7 @@ class DeviceImportRun {
     };
     const settled = await turns.piece(dryRun ? tell : store);
     for (const [at, one] of settled.entries()) {
-      const { line, prepared } = batch[at]!;
+      const { line, prepared } = must(batch[at]);
       if (one.kind === 'refused') this.#refuse(line, prepared.wish.serialNumber, one.error.code, one.error.message);
       else this.outcome[one.kind] += 1;
     }

@@ -4,6 +4,7 @@ import { NameIndex } from '../text/name-index.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import { listed, quoted } from './headings.ts';
 import { LineReader } from './line-reader.ts';
+import { must } from '../../must.ts';
 
 /**
  * One device of a file, as it was written. A part that is undefined is left out, null clears it; `configuration` by
@@ -129,7 +130,7 @@ class CsvDevices implements DeviceLines {
         error: `The line has ${cells.length} columns, the header ${places.length}.`,
       };
     for (const [at, place] of places.entries()) {
-      const cell = cells[at]!;
+      const cell = must(cells[at]);
       if (cell === '' && inQuotes[at] !== true) continue;
       put(parts, place, cell === '' ? null : 'part' in place ? cell.trim() : cell);
     }
@@ -197,6 +198,6 @@ function put(parts: DeviceParts, place: Place, value: unknown): void {
   if ('part' in place) parts[place.part] = value;
   else {
     parts[place.group] ??= Object.create(null) as Record<string, unknown>;
-    parts[place.group]![place.key] = value;
+    must(parts[place.group])[place.key] = value;
   }
 }

@@ -1,4 +1,5 @@
 import { RowBytes } from './row-bytes.ts';
+import { must } from '../../must.ts';
 
 /** Bytes sent at a time. */
 export const PIECE = 65_536;
@@ -83,7 +84,7 @@ export class CsvFormat implements ExportFormat {
       this.#cell(value);
       next = column + 1;
     }
-    out.byte(COMMA, this.#fields!.length - next);
+    out.byte(COMMA, must(this.#fields).length - next);
     out.byte(LINE_FEED);
   }
 

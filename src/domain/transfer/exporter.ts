@@ -18,6 +18,7 @@ import { type ColumnPage, ColumnRun } from './column-run.ts';
 import { PageSize } from './page-size.ts';
 import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat, PIECE } from './export-format.ts';
 import { FilePlaces } from '../../scheduling/file-places.ts';
+import { must } from '../../must.ts';
 
 /** The content of a file of measurements (CONTRACT 8). Times in milliseconds, start inclusive, end exclusive. */
 export interface ExportQuery {
@@ -244,7 +245,7 @@ export class Exporter {
     columns: Places,
   ): AsyncGenerator<Uint8Array> {
     format.begin(device.serialNumber, null);
-    const placeOf = ({ identifier }: FieldInfo): number => columns.get(identifier)!;
+    const placeOf = ({ identifier }: FieldInfo): number => must(columns.get(identifier));
     const fields = [...device.product.fields.values()].filter(({ identifier }) => columns.has(identifier));
     const page = {
       limit: Math.min(PAGE, Math.max(SMALLEST_PAGE, Math.floor(WIDE_PAGES / fields.length))),

@@ -1,5 +1,6 @@
 import { type CharsetDecoder, charsetOf, decoderOf, Utf8Pieces } from '../text/charsets.ts';
 import { AppError } from '../../errors.ts';
+import { must } from '../../must.ts';
 
 /** Length of the longest byte order mark. */
 const MARK_BYTES = 3;
@@ -40,7 +41,7 @@ export class FileText {
   }
 
   #start(): string {
-    const bytes = this.#begin!;
+    const bytes = must(this.#begin);
     this.#begin = null;
     checkPacked(bytes);
     const [a, b, c] = bytes;

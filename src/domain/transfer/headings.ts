@@ -1,4 +1,5 @@
 import { NameIndex } from '../text/name-index.ts';
+import { must } from '../../must.ts';
 
 /** Roles of a column or key other than a field. */
 export type Role = 'device' | 'timestamp' | 'field' | 'value';
@@ -39,7 +40,7 @@ export function quoted(name: string): string {
 export function probablyMeant(names: readonly string[]): string {
   const meant = ROLES.map((role) => [role, meantFor(role, names)] as const)
     .filter(([, name]) => name !== null)
-    .map(([role, name]) => `${quoted(name!)} ${role}`);
+    .map(([role, name]) => `${quoted(must(name))} ${role}`);
   return meant.length === 0 ? '' : `Probably meant: ${meant.join(', ')}; rename them. `;
 }
 

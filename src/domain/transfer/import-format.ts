@@ -4,6 +4,7 @@ import { columnsOf, type CsvColumns } from './csv-columns.ts';
 import { CsvReader, type CsvRecord } from './csv-reader.ts';
 import type { Role } from './headings.ts';
 import { LineReader } from './line-reader.ts';
+import { must } from '../../must.ts';
 
 /** Content of one line: values of one device at one time. `error`: the line cannot be read. */
 export interface ImportLine {
@@ -47,7 +48,7 @@ class CsvImport implements ImportFormat {
 
   *#lines(records: Iterable<CsvRecord>): Iterable<ImportLine> {
     for (const record of records) {
-      if (this.#columns === null) this.#columns = columnsOf(record, this.#reader.delimiter!);
+      if (this.#columns === null) this.#columns = columnsOf(record, must(this.#reader.delimiter));
       else yield this.#line(record, this.#columns);
     }
   }

@@ -16,6 +16,7 @@ import { type Ahead, aheadOfAll } from '../times/ahead.ts';
 import { FilePlaces } from '../../scheduling/file-places.ts';
 import { type FoundDevice, ImportBatch, MAX_REJECTED, type RefusedLine, SeenKeys } from './import-batch.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
+import { must } from '../../must.ts';
 
 /** Outcome of a file: lines stored whole, lines with any rejection, values stored. */
 interface ImportOutcome {
@@ -235,7 +236,7 @@ class ImportRun {
     };
     const store = async (): Promise<boolean> => {
       if (!(await isAllowed())) return false;
-      await this.#deps.recorder.commit(receipt, { product: devices[0]!.device.product, requireRight });
+      await this.#deps.recorder.commit(receipt, { product: must(devices[0]).device.product, requireRight });
       return true;
     };
     // Give up the piece while waiting for room, so that others can work.

@@ -12,6 +12,7 @@ import type { ConfigurationType } from '../entities/configuration-field.ts';
 import type { Plans } from '../plans/plans.ts';
 import { checkConfigurationValue } from '../products/configuration-value.ts';
 import type { DeviceParts } from './device-lines.ts';
+import { must } from '../../must.ts';
 
 /** A configuration field of the product. */
 interface KnownField {
@@ -77,7 +78,7 @@ function configurationOf(
   fields: ReadonlyMap<string, KnownField>,
 ): Record<string, unknown> {
   const entries = Object.entries(given).map(([identifier, value]) => {
-    const { key, type } = fields.get(identifier)!;
+    const { key, type } = must(fields.get(identifier));
     return [String(key), checkConfigurationValue(type, read(type, value), `configuration.${identifier}`)] as const;
   });
   return checkConfiguration(Object.fromEntries(entries), 'configuration');

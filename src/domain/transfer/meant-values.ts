@@ -2,6 +2,7 @@ import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Rejection } from '../measurements/entry.ts';
 import { NameIndex } from '../text/name-index.ts';
 import type { ImportLine } from './import-format.ts';
+import { must } from '../../must.ts';
 
 /** A decimal comma, as spreadsheets of most of Europe write it. */
 const DECIMAL_COMMA = /^\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*$/;
@@ -13,7 +14,7 @@ export function valuesFor(line: ImportLine, { fields }: ProductInfo): ImportLine
   if (line.wide === null) return line.values;
   const { columns, wide } = line;
   const [field, value] =
-    columns === null ? ['field', 'value'] : [columns.names[columns.field]!, columns.names[columns.value]!];
+    columns === null ? ['field', 'value'] : [must(columns.names[columns.field]), must(columns.names[columns.value])];
   return fields.has(field) && fields.has(value) ? wide : line.values;
 }
 

@@ -32,6 +32,7 @@ import { Batch } from './batch.ts';
 import { latestBytes, latestSizes } from './latest-size.ts';
 import type { Promised } from './promised.ts';
 import { StoredJson } from './stored-json.ts';
+import { must } from '../../must.ts';
 
 /** Maximum decoder sources per look-up: on SQLite reading them holds the event loop. */
 const SOURCES_AT_ONCE = 4;
@@ -121,7 +122,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
         };
         for (const [key, text] of await budget.load(read, (some) => textBytes(some.values()))) texts.set(key, text);
       }
-      return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
+      return keys.map((key) => (texts.has(key) ? new StoredJson(must(texts.get(key))) : null));
     });
   const lists = new Batch<{ name: string; read: () => Promise<readonly unknown[]> }, readonly unknown[], string>(
     async (reads) => {
@@ -141,7 +142,7 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
           () => yieldToEventLoop().then(() => readDashboards(database, keys)),
           (read) => textBytes(read.values()),
         );
-        return keys.map((key) => (texts.has(key) ? new StoredJson(texts.get(key)!) : null));
+        return keys.map((key) => (texts.has(key) ? new StoredJson(must(texts.get(key))) : null));
       },
       { sizesOf: (keys) => dashboardSizes(database, keys), atMost: MAX_DASHBOARD },
     ),

@@ -3,6 +3,7 @@ import { secretMask } from '../../domain/decoders/call-secrets.ts';
 import { maskedTexts } from '../../domain/calls/masked-texts.ts';
 import type { LoggedCall } from '../../domain/calls/logged-call.ts';
 import { WEBHOOK_ROOT } from '../../domain/decoders/decoder-request.ts';
+import { must } from '../../must.ts';
 
 /**
  * Masks the webhook id, a secret that needs CONFIGURE. Senders, proxies and decoders repeat it anywhere (path,
@@ -15,7 +16,7 @@ export function visibleCall(
   { workspaceId, webhookId }: { workspaceId: string; webhookId: string },
 ): LoggedCall {
   if (access.may(workspaceId, 'CONFIGURE')) return call;
-  const called = call.path.startsWith(WEBHOOK_ROOT) ? call.path.slice(WEBHOOK_ROOT.length).split('/', 1)[0]! : '';
+  const called = call.path.startsWith(WEBHOOK_ROOT) ? must(call.path.slice(WEBHOOK_ROOT.length).split('/', 1)[0]) : '';
   const ids = called === '' || called === webhookId ? [webhookId] : [webhookId, called];
   const mask = secretMask(ids);
   return mask === null ? call : call.masked((value) => maskedTexts(value, mask));

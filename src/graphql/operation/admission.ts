@@ -20,6 +20,7 @@ import { MAX_COST, operationCost } from './operation-cost.ts';
 import { fieldsLeft, type PlanSource } from './operation-plan.ts';
 import { tooComplex } from './shape-limits.ts';
 import { checkVariableUses } from './variable-uses.ts';
+import { must } from '../../must.ts';
 
 /** Fields that graphql-js answers by itself; a subscription to one is no subscription. */
 const META: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
@@ -96,7 +97,7 @@ function checkSubscription(source: PlanSource, variables: Record<string, unknown
   }
   if (names.length === 0)
     throw badInput('Nothing of this subscription is left to run: @skip or @include leave out its field.');
-  if (names.length > 1 || META.has(names[0]!))
+  if (names.length > 1 || META.has(must(names[0])))
     throw badInput(`A subscription is to one field of the schema's Subscription, not to ${names.join(', ')}.`);
 }
 

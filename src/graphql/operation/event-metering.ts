@@ -1,5 +1,6 @@
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { Caller } from '../../scheduling/caller.ts';
+import { must } from '../../must.ts';
 
 /** Maximum milliseconds per turn of the loop for events; then others have their turn. */
 const GIVES_WAY_AFTER_MS = 20;
@@ -44,8 +45,8 @@ export class EventMetering {
   }
 
   #over(): void {
-    const { from, events } = this.#crowd!;
-    this.#crowd!.isOver = true;
+    const { from, events } = must(this.#crowd);
+    must(this.#crowd).isOver = true;
     this.#crowd = null;
     const tookMs = performance.now() - from;
     let all = 0;

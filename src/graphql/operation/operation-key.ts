@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type DocumentNode, Kind, type OperationDefinitionNode, OperationTypeNode, visit } from 'graphql';
 import type { CheckedDocument } from './checked-documents.ts';
+import { must } from '../../must.ts';
 
 /** A text that is equal for operations that are answered alike; subscriptions may begin anywhere. */
 export function operationKey(
@@ -13,7 +14,7 @@ export function operationKey(
   // Undeclared variables change nothing, and copying them takes long.
   for (const { variable } of operation.variableDefinitions ?? []) {
     const name = variable.name.value;
-    if (name !== beginning && Object.hasOwn(variables ?? {}, name)) given.push([name, variables![name]]);
+    if (name !== beginning && Object.hasOwn(variables ?? {}, name)) given.push([name, must(variables)[name]]);
   }
   return hash('sha256', JSON.stringify([text, operation.name?.value, given]), 'base64url');
 }

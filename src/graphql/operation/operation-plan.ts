@@ -22,6 +22,7 @@ import {
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
 } from 'graphql';
+import { must } from '../../must.ts';
 
 /** Makes a value of the answer from a resolver's; `isPlain`: nothing below it is resolved any more. */
 export type PlannedType = { nonNull: boolean; isPlain: boolean } & (
@@ -70,7 +71,9 @@ export function deciders({ operation, fragments }: PlanSource): string[] {
 /** Plans the fields of an operation of a validated document. Throws where a directive has no argument. */
 export function planOperation(source: PlanSource, variables: Record<string, unknown>): readonly PlannedField[] {
   const { schema, operation } = source;
-  return new Planning(source, variables).fields(schema.getRootType(operation.operation)!, [operation.selectionSet]);
+  return new Planning(source, variables).fields(must(schema.getRootType(operation.operation)), [
+    operation.selectionSet,
+  ]);
 }
 
 /** Number of fields in a plan, at all levels. */
@@ -89,7 +92,7 @@ export function asksFor(info: GraphQLResolveInfo, names: readonly string[]): boo
   const source = { schema, operation, fragments: new Map(Object.entries(fragments)) };
   const sets = fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
   const found = new Planning(source, variableValues).found(getNamedType(returnType) as GraphQLObjectType, sets);
-  return [...found.values()].some(([node]) => names.includes(node!.name.value));
+  return [...found.values()].some(([node]) => names.includes(must(node).name.value));
 }
 
 /** Names of the fields that @skip and @include leave of the operation itself; throws where they have no argument. */
@@ -97,7 +100,7 @@ export function fieldsLeft(source: PlanSource, variables: Record<string, unknown
   const root = source.schema.getRootType(source.operation.operation);
   if (!root) return [];
   const found = new Planning(source, variables).found(root, [source.operation.selectionSet]);
-  return [...found.values()].map(([node]) => node!.name.value);
+  return [...found.values()].map(([node]) => must(node).name.value);
 }
 
 class Planning {
@@ -122,7 +125,7 @@ class Planning {
   }
 
   #field(parentType: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): PlannedField {
-    const name = nodes[0]!.name.value;
+    const name = must(nodes[0]).name.value;
     const definition = this.#definition(parentType, name);
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     const type = this.#type(definition.type, sets);
@@ -137,7 +140,7 @@ class Planning {
       if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
       if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
     }
-    return parentType.getFields()[name]!;
+    return must(parentType.getFields()[name]);
   }
 
   #type(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): PlannedType {

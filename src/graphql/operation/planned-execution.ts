@@ -12,6 +12,7 @@ import { MAX_ERRORS, MAX_VALUES, tooManyErrors, tooManyValues } from '../context
 import { GraphqlContext } from '../context/graphql-context.ts';
 import type { PlannedField, PlannedType } from './operation-plan.ts';
 import { emptyAnswer, isPromise, plainAnswer, propertyOf } from './plain-answer.ts';
+import { must } from '../../must.ts';
 
 /** A planned operation and the facts of its run; `variables` converted. */
 interface PlannedRequest {
@@ -135,7 +136,7 @@ class PlannedExecution {
   async #goOnLater(): Promise<void> {
     for (let at = 0; at < this.#later.length;) {
       await yieldToEventLoop();
-      do this.#finish(this.#later[at++]!);
+      do this.#finish(must(this.#later[at++]));
       while (at < this.#later.length && !this.#isSliceOver());
     }
     this.#later = [];
@@ -288,7 +289,7 @@ class PlannedExecution {
   #argumentsOf(field: PlannedField): Record<string, unknown> {
     let given = this.#arguments.get(field);
     if (given === undefined) {
-      given = getArgumentValues(field.definition, field.nodes[0]!, this.#request.variables);
+      given = getArgumentValues(field.definition, must(field.nodes[0]), this.#request.variables);
       this.#arguments.set(field, given);
     }
     return given;

@@ -4,6 +4,7 @@ import type { History } from '../../domain/history/history.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { HistoryArgs } from '../types/history-args.ts';
 import { DeviceHistoryObject } from '../types/measurement.ts';
+import { must } from '../../must.ts';
 
 /** Cost of each of many devices, beside what is asked of it. */
 const COST_OF_A_DEVICE = 5;
@@ -47,6 +48,6 @@ export class HistoryResolver {
     const chosen = await this.#choice.choose(access, { deviceIds, productId, tags }, asker);
     const infos = chosen.map(({ info }) => info);
     const series = await this.#history.seriesOfMany(infos, query, points);
-    return chosen.map(({ device }, i) => ({ device, series: series[i]! }));
+    return chosen.map(({ device }, i) => ({ device, series: must(series[i]) }));
   }
 }

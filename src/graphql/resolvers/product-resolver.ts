@@ -6,6 +6,7 @@ import type { GraphqlContext } from '../context/graphql-context.ts';
 import { AFTER, FIRST, connectionWith, type Paging, readAfter, readFirst } from '../paging/page.ts';
 import type { Connection } from '../types/connection.ts';
 import { CreateProductInput, ProductConnection, ProductObject, UpdateProductInput } from '../types/product.ts';
+import { must } from '../../must.ts';
 
 const PRODUCTS: Paging<Product> = { kind: 'product', shape: ['number'], keyOf: (product) => [product.key] };
 /** Bytes of examples copied per millisecond, at worst. */
@@ -56,8 +57,8 @@ export class ProductResolver {
   ): Promise<ProductObject> {
     if ((id == null) === (key == null)) throw badInput('product: give either an id or a key.');
     if (key != null) return this.#products.getByKey(access, key, { workspaceId });
-    const product = await this.#products.get(access, id!);
-    if (workspaceId != null && product.workspace.id !== workspaceId.toLowerCase()) throw notFound('product', id!);
+    const product = await this.#products.get(access, must(id));
+    if (workspaceId != null && product.workspace.id !== workspaceId.toLowerCase()) throw notFound('product', must(id));
     return product;
   }
 

@@ -26,6 +26,7 @@ import { SocketMessages, UnreadPayload } from './socket-messages.ts';
 import { CLOSES_MS, SessionRights } from './session-rights.ts';
 import { UntilIdle } from './until-idle.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
+import { must } from '../../must.ts';
 
 /** Dependencies of sockets: they run operations and learn rights from these. */
 export interface GraphqlSocketsDeps {
@@ -298,7 +299,7 @@ export class GraphqlSockets {
 
   async #subscribe({ admitted, session, id, kept }: Running): Promise<EventPush | ExecutionResult> {
     const { operations } = this.#deps;
-    const events = await kept!.during(() => operations.subscribe(admitted));
+    const events = await must(kept).during(() => operations.subscribe(admitted));
     if (!(events instanceof LiveStream)) return events;
     const payloadOf = ({ result, text, written }: EventAnswer): string | Buffer | null => {
       if (text !== null || result === null) return text;
@@ -310,7 +311,7 @@ export class GraphqlSockets {
       session,
       budget: admitted.context.budget,
       events,
-      kept: kept!,
+      kept: must(kept),
       turns: this.#pushing,
       payloadOf: (event) => whenKnown(operations.answer(admitted, event), payloadOf),
       onPushed: (messages, characters) => operations.pushed(admitted, messages, characters),

@@ -8,6 +8,7 @@ import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { type AppError, badInput } from '../../errors.ts';
 import { IdOrder } from './id-order.ts';
 import { readJson, whyUnread } from './read-json.ts';
+import { must } from '../../must.ts';
 
 /** Maximum messages per connection that are being answered, operations included; then it is read no further. */
 const MAX_ANSWERING = 200;
@@ -81,7 +82,7 @@ export class SocketMessages {
   #pong(): void {
     const { socket, onFailed } = this.#deps;
     const pong = async (): Promise<void> => {
-      const answered = this.#ping!;
+      const answered = must(this.#ping);
       socket.pong(answered, false, () => {
         if (this.#ping !== answered) return this.#pong();
         this.#ping = null;

@@ -5,6 +5,7 @@ import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { NOBODY } from '../../scheduling/caller.ts';
 import { AppError } from '../../errors.ts';
 import type { WorkBudget } from '../context/work-budget.ts';
+import { must } from '../../must.ts';
 
 const PING_EVERY_MS = 15_000;
 /** Maximum unsent bytes per client in this process. */
@@ -139,7 +140,8 @@ export class SocketSession {
   /** Counts a message that left. A broken connection says so by its end. */
   readonly #onLeft = (): void => {
     this.#left += 1;
-    while (this.#waiting.length > 0 && this.#waiting[0]!.place <= this.#left) this.#waiting.shift()!.resolve();
+    while (this.#waiting.length > 0 && must(this.#waiting[0]).place <= this.#left)
+      must(this.#waiting.shift()).resolve();
   };
 
   #closeIfIdle(): void {

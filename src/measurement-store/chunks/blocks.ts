@@ -5,6 +5,7 @@ import { CorruptChunk } from './corrupt-chunk.ts';
 import type { Decimals } from './decimal-column.ts';
 import { readIntegers, writeIntegers } from './integer-column.ts';
 import { readSteps, stepsOf } from './time-column.ts';
+import { must } from '../../must.ts';
 
 /** Values per block: fewer give larger heads, more leave more to be decoded. */
 const BLOCK_VALUES = 256;
@@ -45,7 +46,7 @@ export function writeBlocks(out: ByteWriter, timestamps: Float64Array, values: D
   out.byte(decimals);
   out.byte(runs ? 1 : 0);
   out.varint(BLOCK_VALUES);
-  out.zigzag(timestamps[0]!);
+  out.zigzag(must(timestamps[0]));
   const contents = new ByteWriter();
   for (let start = 0; start < integers.length; start += BLOCK_VALUES) {
     const end = Math.min(start + BLOCK_VALUES, integers.length);
@@ -62,7 +63,7 @@ export function writeBlocks(out: ByteWriter, timestamps: Float64Array, values: D
 
 /** `previous`: the last integer of the block before. */
 function writeHead(out: ByteWriter, steps: Float64Array, integers: Float64Array, previous: number): void {
-  const first = integers[0]!;
+  const first = must(integers[0]);
   let [last, sum, dropped] = [first, 0, 0];
   let [min, minPlace, max, maxPlace] = [first, 0, first, 0];
   let place = 0;

@@ -11,6 +11,7 @@ import { readNumbers, writeNumbers } from './number-column.ts';
 import type { ChunkHead } from './snapshot.ts';
 import { readTexts, writeTexts } from './text-column.ts';
 import { readTimes, writeTimes } from './time-column.ts';
+import { must } from '../../must.ts';
 
 /** Maximum values per chunk: more are a mistake of the cutting code. */
 export const MAX_CHUNK_VALUES = 65_535;
@@ -67,10 +68,10 @@ export function decode(chunk: Uint8Array, room?: Room): SegmentColumns {
     let start = 0;
     for (const block of readBlocks(body, count)) {
       const end = start + block.count;
-      block.decode({ timestamps: timestamps.subarray(start, end), values: numbers!.subarray(start, end) });
+      block.decode({ timestamps: timestamps.subarray(start, end), values: must(numbers).subarray(start, end) });
       start = end;
     }
-    return { timestamps, values: numbers! };
+    return { timestamps, values: must(numbers) };
   }
   readTimes(body, timestamps);
   if (numbers !== null) readNumbers(body, numbers);
@@ -107,7 +108,7 @@ function opened(chunk: Uint8Array): { kind: number; count: number; body: ByteRea
   const body = new ByteReader(plain, 2);
   const count = body.varint();
   if (count === 0 || count > MAX_CHUNK_VALUES) throw new CorruptChunk(`it says it has ${count} values`);
-  const kind = bytes[1]!;
+  const kind = must(bytes[1]);
   if (kind > BLOCKS) throw new CorruptChunk(`it is of the unknown kind ${kind}`);
   return { kind, count, body };
 }

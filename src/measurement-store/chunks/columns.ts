@@ -1,5 +1,6 @@
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import type { StoredValue } from '../../domain/ports/store.ts';
+import { must } from '../../must.ts';
 
 /** Columns from rows; numbers alone become a Float64Array. */
 export function toColumns(timestamps: readonly number[], values: readonly StoredValue[]): SegmentColumns {
@@ -14,7 +15,7 @@ export function toColumns(timestamps: readonly number[], values: readonly Stored
 export function mergeColumns(under: SegmentColumns, over: SegmentColumns): SegmentColumns {
   if (under.timestamps.length === 0) return over;
   if (over.timestamps.length === 0) return under;
-  if (under.timestamps.at(-1)! < over.timestamps[0]!) return joinColumns([under, over]);
+  if (must(under.timestamps.at(-1)) < must(over.timestamps[0])) return joinColumns([under, over]);
   const timestamps: number[] = [];
   const values: StoredValue[] = [];
   let u = 0;

@@ -1,4 +1,5 @@
 import type { Seq } from './snapshot.ts';
+import { must } from '../../must.ts';
 
 /**
  * Tells of each `seq` whether what was committed as that was before the position (`Snapshot.position`): SQLite's is the
@@ -7,6 +8,6 @@ import type { Seq } from './snapshot.ts';
 export function committedBy(position: string): (seq: Seq) => boolean {
   const [first, end, inProgress] = position.split(':');
   if (end === undefined) return (seq) => Number(seq) <= Number(first);
-  const later = new Set(inProgress!.split('@')[0]!.split(','));
+  const later = new Set(must(must(inProgress).split('@')[0]).split(','));
   return (seq) => Number(seq) < Number(end) && !later.has(String(seq));
 }

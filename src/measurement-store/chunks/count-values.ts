@@ -4,6 +4,7 @@ import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
 import { readingPages } from './reading-pages.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
+import { must } from '../../must.ts';
 
 const CHUNKS_A_PAGE = 1_000;
 /** Maximum fields whose times of readings are in memory at once. */
@@ -37,7 +38,7 @@ async function countField(
       count += isWhole && !overlaps ? head.count : await countOthers(snapshot, query, fieldKey, head, times);
     }
     if (heads.length < CHUNKS_A_PAGE) return count;
-    from = heads.at(-1)!.lastAt + 1;
+    from = must(heads.at(-1)).lastAt + 1;
   }
 }
 
@@ -50,7 +51,7 @@ async function countOthers(
   readings: Float64Array,
 ): Promise<number> {
   const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [head.firstAt]);
-  const { timestamps } = decode(bytes!);
+  const { timestamps } = decode(must(bytes));
   return timestamps.filter((time) => time >= from && time < to && readings[indexAt(readings, time)] !== time).length;
 }
 

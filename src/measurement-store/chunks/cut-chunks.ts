@@ -2,6 +2,7 @@ import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import { encode } from './codec.ts';
 import { sliceColumns } from './columns.ts';
 import type { NewChunk } from './edit.ts';
+import { must } from '../../must.ts';
 
 /** Maximum values per chunk, and of texts about the maximum of characters. */
 export const CHUNK_VALUES = 1_000;
@@ -40,7 +41,7 @@ function cutOne(fieldKey: number, columns: SegmentColumns, start: number, end: n
   const fitting = Math.floor((count * HALF_PAGE_BYTES) / bytes.length);
   if (bytes.length > HALF_PAGE_BYTES && bytes.length < SPREADING_BYTES && fitting > count / 4)
     return cutOne(fieldKey, columns, start, start + Math.max(1, fitting - 1));
-  return { fieldKey, firstAt: timestamps[0]!, lastAt: timestamps.at(-1)!, count, summary, bytes };
+  return { fieldKey, firstAt: must(timestamps[0]), lastAt: must(timestamps.at(-1)), count, summary, bytes };
 }
 
 /** Whether they are worth chunks of their own, even where the one before them has room. */
@@ -55,7 +56,7 @@ function endOfPart(columns: SegmentColumns, start: number, end: number): number 
   if (columns.values instanceof Float64Array) return end;
   let characters = 0;
   for (let i = start; i < end; i++) {
-    const value = columns.values[i]!;
+    const value = must(columns.values[i]);
     if (typeof value === 'string') characters += value.length;
     if (characters > CHUNK_CHARACTERS && i > start) return i;
   }

@@ -1,4 +1,5 @@
 import type { LatestRow, StoredValue } from '../../domain/ports/store.ts';
+import { must } from '../../must.ts';
 
 /** Newest values on their way between threads, where each object and each name in it would be copied one by one. */
 export interface LatestColumns {
@@ -21,6 +22,6 @@ export function latestColumns(rows: readonly LatestRow[]): LatestColumns {
 /** The rows again. */
 export function latestRows({ deviceKeys, fieldKeys, timestamps, values }: LatestColumns): LatestRow[] {
   return deviceKeys.map((deviceKey, at) => {
-    return { deviceKey, fieldKey: fieldKeys[at]!, timestamp: timestamps[at]!, value: values[at]! };
+    return { deviceKey, fieldKey: must(fieldKeys[at]), timestamp: must(timestamps[at]), value: must(values[at]) };
   });
 }

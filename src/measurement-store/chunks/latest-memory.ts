@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Tally } from '../../scheduling/tally.ts';
+import { must } from '../../must.ts';
 
 /** No reading newer than `upTo` had a value of the field when the store stood at `position`. */
 export interface LookedThrough {
@@ -50,7 +51,7 @@ export class LatestMemory {
   /** Drops half of the largest tenant's entries: one at a time, all would be gone through each time. */
   #makeRoom(): void {
     const most = this.#ofTenants.largest;
-    let surplus = Math.ceil(this.#ofTenants.of(most!) / 2);
+    let surplus = Math.ceil(this.#ofTenants.of(must(most)) / 2);
     for (const [key, { tenant }] of this.#entries) {
       if (tenant !== most) continue;
       this.#forget(key);

@@ -14,6 +14,7 @@ import {
 } from './search-back.ts';
 import type { SearchSlice } from './search-slice.ts';
 import type { ChunkHead, CommittedSince, Newest, Snapshot } from './snapshot.ts';
+import { must } from '../../must.ts';
 
 /** Maximum devices searched at once: a page of each is in memory, of four megabytes at worst. */
 const AT_ONCE = 10;
@@ -47,7 +48,7 @@ export async function latestSlice(
   const atOnce = slice.memory.goesOn ? AT_ONCE_FOR_LONG : AT_ONCE;
   for (let from = 0; from < queries.length; from += atOnce) {
     const some = queries.slice(from, from + atOnce);
-    const found = await allDone(some.map((query, i) => latestOfOne(snapshot, query, newest[from + i]!, slice)));
+    const found = await allDone(some.map((query, i) => latestOfOne(snapshot, query, must(newest[from + i]), slice)));
     for (const [i, ofDevice] of found.entries())
       if (ofDevice === null) left.push(from + i);
       else rows.push(...ofDevice);
@@ -109,7 +110,7 @@ async function takeSince(snapshot: Snapshot, search: Search, slice: SearchSlice)
   for (const [position, ofFields] of Map.groupBy(known, (one) => one.position)) {
     const unseen = new Map(
       ofFields.map(({ fieldKey, upTo }) => {
-        const { from, to } = wanted.get(fieldKey)!;
+        const { from, to } = must(wanted.get(fieldKey));
         return [fieldKey, { from: Math.max(from, upTo), to: Math.min(to, upTo + 1) }];
       }),
     );
@@ -123,7 +124,7 @@ async function takeSince(snapshot: Snapshot, search: Search, slice: SearchSlice)
       slice.memory.remember(search, taken.upTo, upTo, true);
       return 'over';
     }
-    for (const [fieldKey, stretch] of unseen) wanted.get(fieldKey)!.to = stretch.to;
+    for (const [fieldKey, stretch] of unseen) must(wanted.get(fieldKey)).to = stretch.to;
     for (const { fieldKey } of taken.rows) wanted.delete(fieldKey);
     rows = [...(rows ?? []), ...taken.rows];
   }
@@ -192,5 +193,5 @@ async function lastText(
   firstAt: number,
 ): Promise<StoredValue> {
   const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [firstAt]);
-  return decode(bytes!).values.at(-1)!;
+  return must(decode(must(bytes)).values.at(-1));
 }

@@ -6,6 +6,7 @@ import { areForOwnChunks, CHUNK_VALUES, cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
 import { allColumns } from './reading-columns.ts';
 import type { ChunkHead, OldReading, Seq, Snapshot } from './snapshot.ts';
+import { must } from '../../must.ts';
 
 /** Maximum readings per slice: keeps the transaction that writes them at a few milliseconds. */
 const READINGS_A_SLICE = 1_000;
@@ -40,7 +41,7 @@ export async function planCompaction(
   const fields = end === Infinity ? all : allColumns(readings);
   for (const [fieldKey, columns] of fields)
     await addToChunks(snapshot, change, fieldKey, columns, newest.get(fieldKey));
-  return { change, next: isLast ? null : { ...edit, readingsFrom: readings.at(-1)!.timestamp + 1 } };
+  return { change, next: isLast ? null : { ...edit, readingsFrom: must(readings.at(-1)).timestamp + 1 } };
 }
 
 /** The time before which readings fall into no more chunks than a slice opens. */
@@ -53,13 +54,13 @@ async function endOfSlice(
   const ofField = Math.max(CHUNKS_OF_FIELD, Math.floor(CHUNKS_A_SLICE / fields.size));
   let end = Infinity;
   for (const [fieldKey, { timestamps }] of fields) {
-    const from = timestamps[0]!;
+    const from = must(timestamps[0]);
     const newestAt = newest.get(fieldKey)?.lastAt;
     if (newestAt === undefined || newestAt < from) continue;
-    const to = Math.min(timestamps.at(-1)! + 1, end);
+    const to = Math.min(must(timestamps.at(-1)) + 1, end);
     const over = { deviceKey, fieldKey, from, to, newestFirst: false, limit: ofField + 1 };
     const heads = await snapshot.chunks(over);
-    if (heads.length > ofField) end = heads.at(-1)!.firstAt;
+    if (heads.length > ofField) end = must(heads.at(-1)).firstAt;
   }
   return end;
 }
@@ -74,7 +75,7 @@ async function addToChunks(
   const { timestamps } = columns;
   const place = { deviceKey: change.deviceKey, fieldKey };
   for (let start = 0; start < timestamps.length;) {
-    let { owner, next } = await neighbours(snapshot, place, timestamps[start]!, newest);
+    let { owner, next } = await neighbours(snapshot, place, must(timestamps[start]), newest);
     if (!owner && next && next.count < CHUNK_VALUES) {
       // Before the first chunk, which has room.
       owner = next;
@@ -89,13 +90,13 @@ async function addToChunks(
     }
     const [bytes] = await snapshot.chunkBytes(place.deviceKey, fieldKey, [owner.firstAt]);
     change.chunksGone.push({ fieldKey, firstAt: owner.firstAt });
-    change.chunksNew.push(...cutChunks(fieldKey, mergeColumns(decode(bytes!), part), !next));
+    change.chunksNew.push(...cutChunks(fieldKey, mergeColumns(decode(must(bytes)), part), !next));
   }
 }
 
 /** Whether it becomes chunks of its own behind the chunk, instead of being merged into it. */
 function goesBehind(part: SegmentColumns, { lastAt, count }: ChunkHead, isNewest: boolean): boolean {
-  return part.timestamps[0]! > lastAt && (areForOwnChunks(part) || (isNewest && count >= CHUNK_VALUES));
+  return must(part.timestamps[0]) > lastAt && (areForOwnChunks(part) || (isNewest && count >= CHUNK_VALUES));
 }
 
 interface Place {

@@ -7,6 +7,7 @@ import { LatestMemory } from './latest-memory.ts';
 import { latestSlice } from './latest-values.ts';
 import { LONG_SLICE_MS, SearchSlice } from './search-slice.ts';
 import type { Snapshot } from './snapshot.ts';
+import { must } from '../../must.ts';
 
 const READINGS_A_SLICE = 1_000;
 const CHUNKS_A_SLICE = 200;
@@ -55,7 +56,7 @@ async function ofReadings(
     const kept = fieldsOf(left).size;
     if (kept < fields.size) change.readings.push({ timestamp, seq, values: kept === 0 ? null : left });
   }
-  return { change, next: isLast ? null : { ...edit, readingsFrom: readings.at(-1)!.timestamp + 1 } };
+  return { change, next: isLast ? null : { ...edit, readingsFrom: must(readings.at(-1)).timestamp + 1 } };
 }
 
 async function ofChunks(
@@ -78,7 +79,7 @@ async function ofChunks(
       change.chunksGone.push({ fieldKey, firstAt });
       if (!hasNewest) continue;
       const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [firstAt]);
-      change.chunksNew.push(...cutChunks(fieldKey, sliceColumns(decode(bytes!), count - 1, count), true));
+      change.chunksNew.push(...cutChunks(fieldKey, sliceColumns(decode(must(bytes)), count - 1, count), true));
     }
     if (change.chunksGone.length >= CHUNKS_A_SLICE) return { change, next: edit };
   }

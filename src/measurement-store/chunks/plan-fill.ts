@@ -2,6 +2,7 @@ import { ReadingFrames } from '../readings/reading-frames.ts';
 import { type Edit, emptyChange, type Plan } from './edit.ts';
 import { readRange } from './read-range.ts';
 import type { Snapshot } from './snapshot.ts';
+import { must } from '../../must.ts';
 
 const OWN_VALUES_A_SLICE = 2_000;
 
@@ -15,9 +16,9 @@ export async function planFill(
   edit: Extract<Edit, { kind: 'fill' }>,
 ): Promise<Plan> {
   const { fieldKey, heardAt: receivedAt, timestamps, values } = edit;
-  const stretch = { deviceKey, fieldKey, from: timestamps[0]!, to: timestamps.at(-1)! + 1 };
+  const stretch = { deviceKey, fieldKey, from: must(timestamps[0]), to: must(timestamps.at(-1)) + 1 };
   const own = await readRange(snapshot, { ...stretch, newestFirst: false, limit: OWN_VALUES_A_SLICE });
-  const upTo = own.timestamps.length < OWN_VALUES_A_SLICE ? Infinity : own.timestamps.at(-1)!;
+  const upTo = own.timestamps.length < OWN_VALUES_A_SLICE ? Infinity : must(own.timestamps.at(-1));
   const end = timestamps.filter((timestamp) => timestamp <= upTo).length;
   const taken = new Set(own.timestamps);
   const missing = [...timestamps.slice(0, end).keys()].filter((at) => !taken.has(timestamps[at]!));

@@ -6,6 +6,7 @@ import { committedBy } from './committed-by.ts';
 import { cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, isEmpty, type Plan } from './edit.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
+import { must } from '../../must.ts';
 
 const READINGS_A_SLICE = 1_000;
 /** Maximum chunks of one field removed per slice; a slice ends with the field that reaches it. */
@@ -40,7 +41,7 @@ async function fromReadings(snapshot: Snapshot, deviceKey: number, edit: Removal
     const left = kept.length === 0 ? null : lastOfEach(values, (fieldKey) => kept.includes(fieldKey));
     change.readings.push({ timestamp, seq, values: left });
   }
-  return { change, next: { ...edit, readingsFrom: isLast ? null : readings.at(-1)!.timestamp + 1 } };
+  return { change, next: { ...edit, readingsFrom: isLast ? null : must(readings.at(-1)).timestamp + 1 } };
 }
 
 /** `left`: the fields that have more of it; null: none. */
@@ -76,7 +77,7 @@ async function removeFromChunk(
     return;
   }
   const [bytes] = await snapshot.chunkBytes(change.deviceKey, fieldKey, [firstAt]);
-  const columns = decode(bytes!);
+  const columns = decode(must(bytes));
   const start = indexAt(columns.timestamps, from);
   const end = indexAt(columns.timestamps, to);
   if (start === end) return;

@@ -6,6 +6,7 @@ import { indexAt } from '../../domain/history/index-at.ts';
 import { joinColumns, mergeColumns, sliceColumns, toColumns } from './columns.ts';
 import { readingPages } from './reading-pages.ts';
 import type { Snapshot } from './snapshot.ts';
+import { must } from '../../must.ts';
 
 const CHUNKS_A_PAGE = 100;
 
@@ -65,8 +66,8 @@ async function ofChunks(snapshot: Snapshot, query: RangeQuery): Promise<SegmentC
       parts.push(part);
     }
     if (heads.length < pageLimit || count >= limit) break;
-    if (newestFirst) to = heads.at(-1)!.firstAt;
-    else from = heads.at(-1)!.lastAt + 1;
+    if (newestFirst) to = must(heads.at(-1)).firstAt;
+    else from = must(heads.at(-1)).lastAt + 1;
   }
   if (newestFirst) parts.reverse();
   return joinColumns(parts);

@@ -12,6 +12,7 @@ import { readRange } from './read-range.ts';
 import { readingPages } from './reading-pages.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 import { AnswerBudget } from './answer-budget.ts';
+import { must } from '../../must.ts';
 
 /** Readings of the first page: most have the field that is looked for. */
 const MOSTLY_ENOUGH = 2;
@@ -37,7 +38,7 @@ export async function readSeries(
   const endsAt = performance.now() + beginsForMs;
   const answers = requests.map((): SeriesAnswer | undefined => undefined);
   let isFirst = true;
-  const byDevice = Map.groupBy(requests.keys(), (i) => requests[i]!.deviceKey);
+  const byDevice = Map.groupBy(requests.keys(), (i) => must(requests[i]).deviceKey);
   for (const indexes of byDevice.values())
     for (let at = 0; at < indexes.length; at += AT_ONCE) {
       if (!isFirst && performance.now() >= endsAt) return answers;
@@ -45,9 +46,9 @@ export async function readSeries(
       const some = indexes.slice(at, at + AT_ONCE);
       const answered = await ofDevice(
         snapshot,
-        some.map((i) => requests[i]!),
+        some.map((i) => must(requests[i])),
       );
-      some.forEach((i, n) => (answers[i] = answered[n]!));
+      some.forEach((i, n) => (answers[i] = must(answered[n])));
     }
   return answers;
 }
@@ -55,15 +56,23 @@ export async function readSeries(
 async function ofDevice(snapshot: Snapshot, requests: SeriesRequest[]): Promise<SeriesAnswer[]> {
   const heads = await allDone(requests.map((request) => allHeads(snapshot, request)));
   // A chunk that begins before the range has the value before it: readings over it there are needed, too.
-  const from = Math.min(...requests.map((request, i) => Math.min(request.from, heads[i]![0]?.firstAt ?? Infinity)));
+  const from = Math.min(
+    ...requests.map((request, i) => Math.min(request.from, must(heads[i])[0]?.firstAt ?? Infinity)),
+  );
   const to = Math.max(...requests.map((request) => request.to));
   const fields = new Set(requests.map((request) => request.fieldKey));
   const budget = new AnswerBudget();
   try {
-    const readings = await readingColumns(snapshot, { deviceKey: requests[0]!.deviceKey, fields, from, to, budget });
+    const readings = await readingColumns(snapshot, {
+      deviceKey: must(requests[0]).deviceKey,
+      fields,
+      from,
+      to,
+      budget,
+    });
     return await allDone(
       requests.map((request, i) =>
-        answer(snapshot, request, { heads: heads[i]!, readings: readings.get(request.fieldKey)!, budget }),
+        answer(snapshot, request, { heads: must(heads[i]), readings: must(readings.get(request.fieldKey)), budget }),
       ),
     );
   } finally {
@@ -89,7 +98,7 @@ async function answer(
   const segments = await toSegments(snapshot, request, { heads, readings: inRange, budget });
   const needed = segmentsToDecode(request, segments);
   await decodeTexts(snapshot, request, segments, { needed, budget });
-  const missing = needed.filter((i) => segments[i]!.columns === null);
+  const missing = needed.filter((i) => must(segments[i]).columns === null);
   const first = segments[0];
   const hasBefore = first !== undefined && first.firstAt < request.from;
   const [bytes, before, beyond] = await Promise.all([
@@ -110,7 +119,7 @@ async function allHeads(snapshot: Snapshot, { deviceKey, fieldKey, from, to }: S
     const page = await snapshot.chunks(range);
     for (const head of page) heads.push(head);
     if (page.length < HEADS_A_PAGE) return heads;
-    start = page.at(-1)!.lastAt + 1;
+    start = must(page.at(-1)).lastAt + 1;
   }
 }
 
@@ -159,7 +168,7 @@ async function toSegments(
     if (start === at) segments.push({ ...head, columns: null });
     else {
       const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [head.firstAt]);
-      const columns = decode(bytes!);
+      const columns = decode(must(bytes));
       budget.spendTexts(columns.values);
       segments.push(toSegment(mergeColumns(columns, sliceColumns(readings, start, at))));
     }
@@ -170,7 +179,13 @@ async function toSegments(
 
 function toSegment(columns: SegmentColumns): Segment {
   const { timestamps } = columns;
-  return { firstAt: timestamps[0]!, lastAt: timestamps.at(-1)!, count: timestamps.length, summary: null, columns };
+  return {
+    firstAt: must(timestamps[0]),
+    lastAt: must(timestamps.at(-1)),
+    count: timestamps.length,
+    summary: null,
+    columns,
+  };
 }
 
 /** The bytes of the chunks behind the segments of the indexes, in pages of `aPage`. */
@@ -181,8 +196,8 @@ async function* chunkPages(
 ): AsyncGenerator<{ some: number[]; bytes: Uint8Array[] }> {
   for (let at = 0; at < indexes.length; at += aPage) {
     const some = indexes.slice(at, at + aPage);
-    const firstAts = some.map((i) => segments[i]!.firstAt);
-    const among = some.at(-1)! - some[0]! + 1;
+    const firstAts = some.map((i) => must(segments[i]).firstAt);
+    const among = must(some.at(-1)) - must(some[0]) + 1;
     yield { some, bytes: await snapshot.chunkBytes(deviceKey, fieldKey, firstAts, among) };
   }
 }
@@ -194,12 +209,12 @@ async function decodeTexts(
   segments: Segment[],
   { needed, budget }: { needed: number[]; budget: AnswerBudget },
 ): Promise<void> {
-  const indexes = needed.filter((i) => segments[i]!.summary === null);
+  const indexes = needed.filter((i) => must(segments[i]).summary === null);
   for await (const { some, bytes } of chunkPages(snapshot, request, { segments, indexes, aPage: TEXT_CHUNKS_A_PAGE })) {
     some.forEach((i, n) => {
-      const columns = decode(bytes[n]!);
+      const columns = decode(must(bytes[n]));
       budget.spendTexts(columns.values);
-      segments[i] = { ...segments[i]!, columns };
+      segments[i] = { ...must(segments[i]), columns };
     });
     await budget.room();
   }
@@ -228,7 +243,7 @@ function inParts(
   let n = 0;
   segments.forEach((segment, i) => {
     if (i !== indexes[n]) return all.push(segment);
-    const parts = partsOf(segment, bytes[n++]!);
+    const parts = partsOf(segment, must(bytes[n++]));
     // The first one behind the range says, as the chunk did, that there is more; the last one that begins before it has
     // the value before it.
     const end = Math.min(parts.length, parts.findLastIndex(({ firstAt }) => firstAt < to) + 2);
@@ -236,7 +251,7 @@ function inParts(
       0,
       parts.findLastIndex(({ firstAt }) => firstAt < from),
     );
-    for (let at = start; at < end; at++) all.push(parts[at]!);
+    for (let at = start; at < end; at++) all.push(must(parts[at]));
   });
   return all;
 }
@@ -277,7 +292,7 @@ async function valueBefore(snapshot: Snapshot, { deviceKey, fieldKey, from }: Se
   if (!chunk) return null;
   if (chunk.summary) return { timestamp: chunk.lastAt, value: chunk.summary.last };
   const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [chunk.firstAt]);
-  return { timestamp: chunk.lastAt, value: decode(bytes!).values.at(-1)! };
+  return { timestamp: chunk.lastAt, value: must(decode(must(bytes)).values.at(-1)) };
 }
 
 /** The values beyond both ends of the range, by which falls there are judged. */
@@ -302,5 +317,5 @@ async function valuesBeyond(snapshot: Snapshot, request: SeriesRequest): Promise
 }
 
 function momentAt({ timestamps, values }: SegmentColumns, index: number): Moment | null {
-  return index < timestamps.length ? { timestamp: timestamps[index]!, value: values[index]! } : null;
+  return index < timestamps.length ? { timestamp: must(timestamps[index]), value: must(values[index]) } : null;
 }

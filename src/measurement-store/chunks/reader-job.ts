@@ -19,6 +19,7 @@ import { LONG_SLICE_MS, SearchSlice, SLICE_MS } from './search-slice.ts';
 import type { SearchProgress } from './search-memory.ts';
 import type { Snapshot } from './snapshot.ts';
 import { valuesAt } from './values-at.ts';
+import { must } from '../../must.ts';
 
 /** Reads that are done off the event loop, on both databases. */
 export type ReaderJob =
@@ -95,7 +96,7 @@ export async function latestOfMany(
     rows.push(...some.rows);
     left.push(...some.left.map((at) => from + at));
   }
-  const progress = slice.memory.progress(left.map((at) => queries[at]!.deviceKey));
+  const progress = slice.memory.progress(left.map((at) => must(queries[at]).deviceKey));
   return { found: latestColumns(rows), left, progress, searchedMs: slice.searchedMs };
 }
 

@@ -1,4 +1,5 @@
 import type { ReadingRange, ReadingRow, Snapshot } from './snapshot.ts';
+import { must } from '../../must.ts';
 
 const READINGS_A_PAGE = 2_000;
 
@@ -13,7 +14,7 @@ export async function* readingPages(
     const { rows, isLast } = await snapshot.readings({ ...range, from, to, limit });
     yield rows;
     if (isLast) return;
-    if (range.newestFirst) to = rows.at(-1)!.timestamp;
-    else from = rows.at(-1)!.timestamp + 1;
+    if (range.newestFirst) to = must(rows.at(-1)).timestamp;
+    else from = must(rows.at(-1)).timestamp + 1;
   }
 }

@@ -3,6 +3,7 @@ import { eachValue } from '../readings/reading-values.ts';
 import type { Page } from './page.ts';
 import type { SearchSlice } from './search-slice.ts';
 import type { ReadingRow, Snapshot } from './snapshot.ts';
+import { must } from '../../must.ts';
 
 /** Readings of the first page: most devices have all their fields in the newest few. */
 export const FIRST_PAGE = 2;
@@ -50,13 +51,14 @@ export async function searchBack(
     const [from, to] = [Math.min(...open(search).map((stretch) => stretch.from)), endOfAll(search)];
     // Two readings do where an earlier slice found a field; else the wanted one is behind, page after page.
     size = to === end ? Math.min(size + 1, PAGES.length - 1) : 0;
-    const range = { deviceKey: search.deviceKey, from, to, newestFirst: true, limit: PAGES[size]! };
+    const range = { deviceKey: search.deviceKey, from, to, newestFirst: true, limit: must(PAGES[size]) };
     const page = await snapshot.readings(range);
     pages += 1;
     end = endOf(page);
     const found = takeFrom(search, page.rows);
     rows.push(...found);
-    const isLower = lookedThrough(search, end) || found.some((row) => row.timestamp < begun.get(row.fieldKey)! - 1);
+    const isLower =
+      lookedThrough(search, end) || found.some((row) => row.timestamp < must(begun.get(row.fieldKey)) - 1);
     isFurther ||= isLower && size > 0;
   }
   return { rows, isDone: !isOpen(search), isFar: pages > 1 };

@@ -1,5 +1,6 @@
 import type { LatestQuery } from '../../domain/ports/store.ts';
 import type { LatestMemory, LookedThrough } from './latest-memory.ts';
+import { must } from '../../must.ts';
 
 /** Progress of a search with a device: a `LookedThrough` of each of the fields. */
 interface DeviceProgress {
@@ -52,7 +53,7 @@ export class SearchMemory {
     const places = new Map(own?.fieldKeys.map((fieldKey, at) => [fieldKey, at]));
     return [...fieldKeys].flatMap((fieldKey): KnownField[] => {
       const at = places.get(fieldKey);
-      if (own && at !== undefined) return [{ fieldKey, position: own.position, upTo: own.upTo[at]!, isOwn: true }];
+      if (own && at !== undefined) return [{ fieldKey, position: own.position, upTo: must(own.upTo[at]), isOwn: true }];
       const shared = this.#shared.get(deviceKey, fieldKey);
       return shared ? [{ fieldKey, ...shared, isOwn: false }] : [];
     });

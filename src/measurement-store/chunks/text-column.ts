@@ -4,6 +4,7 @@ import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { CorruptChunk } from './corrupt-chunk.ts';
 import { inflated } from './inflated.ts';
+import { must } from '../../must.ts';
 
 /** Maximum bytes of a chunk's texts before they are compressed: the cutting code stays below. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;
@@ -73,7 +74,7 @@ function writeEntry(out: ByteWriter, value: StoredValue): void {
 
 function readEntry(from: ByteReader): StoredValue {
   const kind = from.byte();
-  if (kind === NUMBER) return new Float64Array(from.take(8).slice().buffer)[0]!;
+  if (kind === NUMBER) return must(new Float64Array(from.take(8).slice().buffer)[0]);
   if (kind !== UTF8 && kind !== UTF16) throw new CorruptChunk(`a value in it has the unknown kind ${kind}`);
   const bytes = from.take(from.varint());
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(kind === UTF8 ? 'utf8' : 'utf16le');

@@ -2,6 +2,7 @@ import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { CorruptChunk } from './corrupt-chunk.ts';
 import { readIntegers, writeIntegers } from './integer-column.ts';
+import { must } from '../../must.ts';
 
 /** Keeps every difference of differences exact in float64. */
 const MAX_TIME = 2 ** 51;
@@ -12,7 +13,7 @@ const MAX_TIME = 2 ** 51;
  */
 export function writeTimes(out: ByteWriter, timestamps: Float64Array): void {
   const { unit, steps } = stepsOf(timestamps);
-  out.zigzag(timestamps[0]!);
+  out.zigzag(must(timestamps[0]));
   if (steps.length === 0) return;
   out.varint(unit);
   writeIntegers(out, steps, true);
@@ -41,7 +42,7 @@ export function stepsOf(timestamps: Float64Array): { unit: number; steps: Float6
 
 /** Fills `timestamps` behind the first from the steps between them. */
 export function readSteps(from: ByteReader, timestamps: Float64Array, unit: number): void {
-  let time = timestamps[0]!;
+  let time = must(timestamps[0]);
   const steps = timestamps.subarray(1);
   readIntegers(from, steps, true, 1);
   for (let i = 0; i < steps.length; i++) {

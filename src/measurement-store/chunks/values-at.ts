@@ -4,6 +4,7 @@ import type { DeviceKeys, StoredValue } from '../../domain/ports/store.ts';
 import { valueOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import type { ReadingRow, Snapshot } from './snapshot.ts';
+import { must } from '../../must.ts';
 
 /** Maximum readings per page, those between the wanted ones included. */
 const READINGS_A_PAGE = 200;
@@ -26,7 +27,7 @@ interface Places {
 /** The values under the keys, in their order; undefined where there is none. */
 export async function valuesAt(snapshot: Snapshot, keys: DeviceKeys): Promise<(StoredValue | undefined)[]> {
   const places = await placesOf(snapshot, keys);
-  return keys.fieldKeys.map((fieldKey, at) => valueIn(places, fieldKey, keys.timestamps[at]!));
+  return keys.fieldKeys.map((fieldKey, at) => valueIn(places, fieldKey, must(keys.timestamps[at])));
 }
 
 /** The value under a key: a reading counts before a chunk. */
@@ -45,14 +46,14 @@ export async function placesOf(snapshot: Snapshot, { deviceKey, fieldKeys, times
   const ofField = new Map<number, number[]>();
   for (const [at, fieldKey] of fieldKeys.entries()) {
     const own = ofField.get(fieldKey);
-    if (own === undefined) ofField.set(fieldKey, [timestamps[at]!]);
-    else own.push(timestamps[at]!);
+    if (own === undefined) ofField.set(fieldKey, [must(timestamps[at])]);
+    else own.push(must(timestamps[at]));
   }
   const readings = await readingsAt(snapshot, deviceKey, inOrder(timestamps));
   const newest = await snapshot.newestChunks(deviceKey, [...ofField.keys()]);
   const chunks = new Map<number, OpenChunk[]>();
   for (const [fieldKey, { lastAt }] of newest) {
-    const asked = inOrder(ofField.get(fieldKey)!).filter((timestamp) => timestamp <= lastAt);
+    const asked = inOrder(must(ofField.get(fieldKey))).filter((timestamp) => timestamp <= lastAt);
     chunks.set(fieldKey, await chunksAt(snapshot, deviceKey, fieldKey, asked));
   }
   return { readings, chunks };
@@ -68,11 +69,11 @@ async function readingsAt(
   const to = (asked.at(-1) ?? 0) + 1;
   for (let at = 0; at < asked.length;) {
     const limit = Math.min(asked.length - at, READINGS_A_PAGE);
-    const { rows } = await snapshot.readings({ deviceKey, from: asked[at]!, to, newestFirst: false, limit });
+    const { rows } = await snapshot.readings({ deviceKey, from: must(asked[at]), to, newestFirst: false, limit });
     for (const row of rows) if (isAsked.has(row.timestamp)) found.set(row.timestamp, row);
     if (rows.length < limit) break;
-    const reached = rows.at(-1)!.timestamp;
-    while (at < asked.length && asked[at]! <= reached) at += 1;
+    const reached = must(rows.at(-1)).timestamp;
+    while (at < asked.length && must(asked[at]) <= reached) at += 1;
   }
   return found;
 }
@@ -85,15 +86,22 @@ async function chunksAt(
 ): Promise<OpenChunk[]> {
   const open: OpenChunk[] = [];
   for (let at = 0; at < asked.length;) {
-    const to = asked.at(-1)! + 1;
-    const [head] = await snapshot.chunks({ deviceKey, fieldKey, from: asked[at]!, to, newestFirst: false, limit: 1 });
+    const to = must(asked.at(-1)) + 1;
+    const [head] = await snapshot.chunks({
+      deviceKey,
+      fieldKey,
+      from: must(asked[at]),
+      to,
+      newestFirst: false,
+      limit: 1,
+    });
     if (head === undefined) break;
     const { firstAt, lastAt } = head;
-    while (at < asked.length && asked[at]! < firstAt) at += 1;
-    if (at === asked.length || asked[at]! > lastAt) continue;
+    while (at < asked.length && must(asked[at]) < firstAt) at += 1;
+    if (at === asked.length || must(asked[at]) > lastAt) continue;
     const [bytes] = await snapshot.chunkBytes(deviceKey, fieldKey, [firstAt]);
-    open.push({ firstAt, lastAt, columns: decode(bytes!) });
-    while (at < asked.length && asked[at]! <= lastAt) at += 1;
+    open.push({ firstAt, lastAt, columns: decode(must(bytes)) });
+    while (at < asked.length && must(asked[at]) <= lastAt) at += 1;
   }
   return open;
 }

@@ -6,6 +6,7 @@ import { BASE, cutIfLong, cutReading, MAX_NEW_BYTES } from '../readings/reading-
 import { BinaryArray, BYTEA } from './binary-array.ts';
 import { hearing } from './postgres-flush.ts';
 import { putParts, squeezeLong } from './squeeze-reading.ts';
+import { must } from '../../must.ts';
 
 const DELETE_CHUNKS = `
   DELETE FROM chunk USING unnest($2::int4[], $3::int8[]) AS gone (field_key, first_at)
@@ -75,7 +76,7 @@ export async function writeChange(
   // Each of the two alone goes along the index.
   if (gone.length > 0 && changed.length > 0) await change(LOCK_READINGS, keys(readings).slice(0, 3));
   if (gone.length > 0) found.push(...(await change(DELETE_READINGS, keys(gone))));
-  const cut = changed.map(({ timestamp, values }) => ({ timestamp, ...cutIfLong(toBuffer(values!)) }));
+  const cut = changed.map(({ timestamp, values }) => ({ timestamp, ...cutIfLong(toBuffer(must(values))) }));
   if (changed.length > 0) {
     const packed = byteArray(cut.map((reading) => reading.packed));
     const areCut = cut.map(({ parts }) => parts.length > 0);

@@ -6,6 +6,7 @@ import { maxValuesBytes, writeValues } from '../readings/reading-values.ts';
 import { type BatchColumns, eachMoment } from '../readings/time-order.ts';
 import { BinaryArray, BOOL, BYTEA, INT4, INT8, TEXT } from './binary-array.ts';
 import type { Heard } from './heard-devices.ts';
+import { must } from '../../must.ts';
 
 const INSERT = `
   INSERT INTO reading (device_key, ts, stored_at, packed)
@@ -25,11 +26,30 @@ export const hearing = (devices: string): string => `
   ON CONFLICT (device_key) DO UPDATE SET last_heard_at = excluded.last_heard_at
   WHERE device_state.last_heard_at < excluded.last_heard_at`;
 const DEVICE_STATES = hearing('SELECT * FROM unnest($4::int4[], $5::int8[])');
-const CALL_TYPES = [TEXT, INT4, INT8, TEXT, TEXT, TEXT, TEXT, BYTEA, BOOL, TEXT, INT4, INT4, TEXT, TEXT];
-const CALL_CASTS = ['text', 'int4', 'int8', 'text', 'text', 'text', 'text', 'bytea', 'bool', 'text', 'int4', 'int4'];
+/** Type, cast and writer of each of `CALL_COLUMNS`. */
+const CALLS_COLUMNS: readonly [type: number, cast: string, add: (array: BinaryArray, call: CallRow) => void][] = [
+  [TEXT, 'text', (array, call) => array.addText(call.id)],
+  [INT4, 'int4', (array, call) => array.addInt4(call.productKey)],
+  [INT8, 'int8', (array, call) => array.addInt8(call.receivedAt)],
+  [TEXT, 'text', (array, call) => array.addText(withoutNul(call.method))],
+  [TEXT, 'text', (array, call) => array.addText(withoutNul(call.path))],
+  [TEXT, 'text', (array, call) => array.addText(withoutNul(call.query))],
+  [TEXT, 'text', (array, call) => array.addText(withoutNul(call.headers))],
+  [BYTEA, 'bytea', (array, call) => array.addText(call.body)],
+  [BOOL, 'bool', (array, call) => array.addBool(call.bodyTruncated)],
+  [TEXT, 'text', (array, call) => array.addText(call.status)],
+  [INT4, 'int4', (array, call) => array.addInt4(call.httpStatus)],
+  [
+    INT4,
+    'int4',
+    (array, { decoderVersion }) => (decoderVersion === null ? array.addNull() : array.addInt4(decoderVersion)),
+  ],
+  [TEXT, 'text', (array, { run }) => (run === null ? array.addNull() : array.addText(withoutNul(run)))],
+  [TEXT, 'text', (array, { stored }) => (stored === null ? array.addNull() : array.addText(stored))],
+];
 const CALLS = `
   INSERT INTO webhook_call (${CALL_COLUMNS.join(', ')})
-  SELECT * FROM unnest(${[...CALL_CASTS, 'text', 'text'].map((type, i) => `$${i + 7}::${type}[]`).join(', ')})
+  SELECT * FROM unnest(${CALLS_COLUMNS.map(([, cast], i) => `$${i + 7}::${cast}[]`).join(', ')})
   ON CONFLICT (product_key, id) DO NOTHING`;
 
 /** One statement is one transaction and one round trip. */
@@ -76,7 +96,7 @@ export class PostgresFlush {
     this.#long = [];
     const sorted = batches.toSorted((a, b) => a.deviceKey - b.deviceKey);
     for (let i = 0; i < sorted.length;) {
-      const first = sorted[i]!;
+      const first = must(sorted[i]);
       let end = i + 1;
       while (sorted[end]?.deviceKey === first.deviceKey) end++;
       this.#addDevice(end === i + 1 ? first : joinBatches(sorted.slice(i, end)), now);
@@ -121,7 +141,7 @@ export class PostgresFlush {
 function mostBytes({ values }: BatchColumns, order: ArrayLike<number>, from: number, to: number): number {
   if (to - from === values.length) return maxValuesBytes(values);
   const some: StoredValue[] = [];
-  for (let i = from; i < to; i++) some.push(values[order[i]!]!);
+  for (let i = from; i < to; i++) some.push(must(values[must(order[i])]));
   return maxValuesBytes(some);
 }
 
@@ -134,39 +154,21 @@ function joinBatches(batches: Batch[]): Batch {
   for (const batch of batches) {
     receivedAt = Math.max(receivedAt, batch.receivedAt);
     for (let i = 0; i < batch.fieldKeys.length; i++) {
-      fieldKeys.push(batch.fieldKeys[i]!);
-      timestamps.push(batch.timestamps[i]!);
-      values.push(batch.values[i]!);
+      fieldKeys.push(must(batch.fieldKeys[i]));
+      timestamps.push(must(batch.timestamps[i]));
+      values.push(must(batch.values[i]));
     }
   }
-  return { deviceKey: batches[0]!.deviceKey, receivedAt, fieldKeys, timestamps, values };
+  return { deviceKey: must(batches[0]).deviceKey, receivedAt, fieldKeys, timestamps, values };
 }
 
 /** By id, each once: repeated ids in one statement are left out by DO NOTHING as well. */
 function callArrays(calls: CallRow[]): Buffer[] {
-  const arrays = CALL_TYPES.map((type) => new BinaryArray(type));
-  const [id, product, received, method, path, query, headers, body, truncated, status, http, version, run, stored] =
-    arrays as [BinaryArray, ...BinaryArray[]] & Record<number, BinaryArray>;
-  for (const call of calls) {
-    id.addText(call.id);
-    product!.addInt4(call.productKey);
-    received!.addInt8(call.receivedAt);
-    method!.addText(withoutNul(call.method));
-    path!.addText(withoutNul(call.path));
-    query!.addText(withoutNul(call.query));
-    headers!.addText(withoutNul(call.headers));
-    body!.addText(call.body);
-    truncated!.addBool(call.bodyTruncated);
-    status!.addText(call.status);
-    http!.addInt4(call.httpStatus);
-    if (call.decoderVersion === null) version!.addNull();
-    else version!.addInt4(call.decoderVersion);
-    if (call.run === null) run!.addNull();
-    else run!.addText(withoutNul(call.run));
-    if (call.stored === null) stored!.addNull();
-    else stored!.addText(call.stored);
-  }
-  return arrays.map((array) => array.toBuffer());
+  return CALLS_COLUMNS.map(([type, , add]) => {
+    const array = new BinaryArray(type);
+    for (const call of calls) add(array, call);
+    return array.toBuffer();
+  });
 }
 
 /** PostgreSQL's text has no NUL. Only a body can really have one, and that is a bytea. */

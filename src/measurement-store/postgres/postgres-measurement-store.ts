@@ -51,6 +51,7 @@ import type {
 import { ReadingVacuum } from './reading-vacuum.ts';
 import { takeInRestored } from './take-in-restored.ts';
 import { toBigint } from './to-bigint.ts';
+import { must } from '../../must.ts';
 
 /** Where the store is, and how large its queues may be. */
 export interface PostgresStoreOptions extends StoreOptions {
@@ -98,7 +99,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#commits = new GroupCommit(this.#flushes, { ...STORE_DEFAULTS, ...options });
     this.#purger = new Purger({
       list: (handsOver, after, limit) => this.#purges(handsOver, after, limit),
-      last: async () => Number((await this.#rows<[string]>({ text: LAST_PURGE, values: [] }))[0]![0]),
+      last: async () => Number(must((await this.#rows<[string]>({ text: LAST_PURGE, values: [] }))[0])[0]),
       settled: () => this.#commits.settled(),
       handOver: (purge, isStopped) =>
         handOver({ store: this, edit: (deviceKey, edit) => this.#edit(deviceKey, edit) }, purge, isStopped),
@@ -238,7 +239,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
       this.#read<KnownValues['values'][]>({ kind: 'valuesAt', keys }),
       this.#callLog.others(keys).catch(unavailable),
     ]);
-    return values.map((ofDevice, at) => ({ values: ofDevice, others: others[at]! }));
+    return values.map((ofDevice, at) => ({ values: ofDevice, others: must(others[at]) }));
   }
 
   async rewrite(rewrite: Rewrite): Promise<number> {

@@ -20,6 +20,7 @@ import { LARGE_READINGS, type LargeReading, putValues, type Sized, sizedValues, 
 import { readPosition, writePosition } from './postgres-position.ts';
 import { HISTORY, POSITION, recordedSelect } from './recorded-select.ts';
 import { toBigint } from './to-bigint.ts';
+import { must } from '../../must.ts';
 
 /** Of large values there is only the size. */
 type RawReading = [timestamp: number, seq: string, values: Buffer | null, size: number];
@@ -117,7 +118,7 @@ export class PostgresSnapshot implements Snapshot {
        ORDER BY ts DESC`,
       [snapshot, deviceKey, toBigint(to), most, COMMITTED_A_PAGE],
     );
-    if (rows[0]![0]) {
+    if (must(rows[0])[0]) {
       this.#muchSince.set(position, most);
       return null;
     }
@@ -128,7 +129,7 @@ export class PostgresSnapshot implements Snapshot {
   async position(): Promise<string> {
     const text = `SELECT ${POSITION}::text, ${HISTORY}`;
     const [row] = await this.#rows<[snapshot: string, history: string]>('inlet-position', text, []);
-    return writePosition(...row!);
+    return writePosition(...must(row));
   }
 
   /**
@@ -157,7 +158,7 @@ export class PostgresSnapshot implements Snapshot {
         ...(deviceKeys === null ? [] : [deviceKeys]),
       ],
     );
-    const [end, history, isKept] = found[0]!;
+    const [end, history, isKept] = must(found[0]);
     const positions = until === null ? [since] : [since, until];
     const first = positions.some((position) => position.history === null) ? await this.#firstHistory() : null;
     const isOfThis = positions.every((position) => (position.history ?? first) === history);
@@ -206,7 +207,7 @@ export class PostgresSnapshot implements Snapshot {
   }
 
   async newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>> {
-    return (await this.#newestChunks([{ deviceKey, fieldKeys }]))[0]!;
+    return must((await this.#newestChunks([{ deviceKey, fieldKeys }]))[0]);
   }
 
   async chunkBytes(deviceKey: number, fieldKey: number, firstAts: number[], among = Infinity): Promise<Uint8Array[]> {
@@ -219,7 +220,7 @@ export class PostgresSnapshot implements Snapshot {
       [deviceKey, fieldKey, firstAts],
     );
     const found = new Map(rows);
-    return firstAts.map((firstAt) => found.get(firstAt)!);
+    return firstAts.map((firstAt) => must(found.get(firstAt)));
   }
 
   async chunkFields(deviceKey: number): Promise<number[]> {
@@ -269,15 +270,15 @@ export class PostgresSnapshot implements Snapshot {
        WHERE device_key = ${integer(deviceKey)} AND field_key = ${integer(fieldKey)}
          AND first_at BETWEEN ${integer(first)} AND ${integer(last)}`,
       firstAts.length * CHUNK_BYTES,
-      (row): [number, Buffer] => [row.bigint(), row.bytes()!],
+      (row): [number, Buffer] => [row.bigint(), must(row.bytes())],
     );
     const found = new Map(rows);
-    return firstAts.map((firstAt) => found.get(firstAt)!);
+    return firstAts.map((firstAt) => must(found.get(firstAt)));
   }
 
   async #newestChunks(queries: readonly LatestQuery[]): Promise<Map<number, ChunkHead>[]> {
     const wanted = queries.flatMap(({ deviceKey, fieldKeys }, at) => fieldKeys.map((key) => [at, deviceKey, key]));
-    const column = (which: 0 | 1 | 2): number[] => wanted.map((row) => row[which]!);
+    const column = (which: 0 | 1 | 2): number[] => wanted.map((row) => must(row[which]));
     const rows = await this.#rows<[at: number, fieldKey: number, ...RawChunk]>(
       'inlet-newest-chunks',
       `SELECT wanted.at, field_key, ${HEAD} FROM unnest($1::int4[], $2::int4[], $3::int4[])
@@ -287,7 +288,7 @@ export class PostgresSnapshot implements Snapshot {
       [column(0), column(1), column(2)],
     );
     const newest = queries.map(() => new Map<number, ChunkHead>());
-    for (const [at, fieldKey, ...head] of rows) newest[at]!.set(fieldKey, toHead(head));
+    for (const [at, fieldKey, ...head] of rows) must(newest[at]).set(fieldKey, toHead(head));
     return newest;
   }
 

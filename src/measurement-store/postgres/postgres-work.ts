@@ -13,6 +13,7 @@ import { isComplaint } from './postgres-connection.ts';
 import { hearOf, writeOver } from './write-over.ts';
 import { PostgresSnapshot } from './postgres-snapshot.ts';
 import type { PostgresReaderJob, PostgresSliceResult, RewriteResult } from './reader-messages.ts';
+import { must } from '../../must.ts';
 
 /** Lock, with the device's key, of an edit of its stored measurements, until the end of the transaction. */
 const EDIT_LOCK = 738193002;
@@ -32,7 +33,7 @@ async function edit(client: pg.ClientBase, deviceKey: number, current: Edit): Pr
   if (current.kind === 'compact') {
     const lock = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked';
     const { rows } = await client.query<{ locked: boolean }>(lock, [EDIT_LOCK, deviceKey]);
-    if (!rows[0]!.locked) return null;
+    if (!must(rows[0]).locked) return null;
     // A move from one place to another need not be on the disk at once.
     await client.query('SET LOCAL synchronous_commit = off');
   } else await client.query('SELECT pg_advisory_xact_lock($1, $2)', [EDIT_LOCK, deviceKey]);

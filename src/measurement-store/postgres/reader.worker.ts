@@ -8,12 +8,13 @@ import { failure, type Question } from '../thread-messages.ts';
 import { openPool } from './postgres-connection.ts';
 import { runPostgresJob } from './postgres-work.ts';
 import type { PostgresReaderQuestion } from './reader-messages.ts';
+import { must } from '../../must.ts';
 
 /** Maximum connections per thread: opened on demand, and closed when idle. */
 const CONNECTIONS = LANES.postgresReads.atOnce;
 
 /** A reader thread: fetches, decodes and evaluates off the event loop, and moves readings into chunks. */
-const port = parentPort!;
+const port = must(parentPort);
 const pool = openPool((workerData as { url: string }).url, CONNECTIONS, undefined, true);
 /**
  * Queues jobs for a connection: a long wait for one in the pool would be taken for a database that is away. Of each

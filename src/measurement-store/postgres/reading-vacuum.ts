@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { StoreLog } from '../store-log.ts';
+import { must } from '../../must.ts';
 
 /** Minimum rows gone for a vacuum: only a file or a device's past that moved into chunks leaves so many at once. */
 const LEAST_ROWS = 200_000;
@@ -59,7 +60,7 @@ export class ReadingVacuum {
   async #vacuum(client: pg.PoolClient): Promise<void> {
     const size = "SELECT reltuples FROM pg_class WHERE oid = 'reading'::regclass";
     const { rows } = await client.query<{ reltuples: number }>(size);
-    if (this.#gone < rows[0]!.reltuples * LEAST_PART) return;
+    if (this.#gone < must(rows[0]).reltuples * LEAST_PART) return;
     this.#gone = 0;
     this.#processId = Reflect.get(client, 'processID') as number | null;
     // A vacuum of another node is enough.

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { must } from '../../must.ts';
 
 const AT_ONCE = 10_000;
 /** No transaction of this server has had such an id yet. */
@@ -19,7 +20,7 @@ const TAKE_BACK_HORIZON = `UPDATE live_horizon SET seq = '0' WHERE ${AHEAD}`;
  * of the live values. Rejects with the driver's error.
  */
 export async function takeInRestored(pool: pg.Pool): Promise<void> {
-  while ((await pool.query<{ ahead: boolean }>(IS_ANY_AHEAD)).rows[0]!.ahead) {
+  while (must((await pool.query<{ ahead: boolean }>(IS_ANY_AHEAD)).rows[0]).ahead) {
     await pool.query(TAKE_IN_SOME);
     await pool.query(TAKE_BACK_HORIZON);
   }

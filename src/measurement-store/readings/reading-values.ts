@@ -1,4 +1,5 @@
 import type { StoredValue } from '../../domain/ports/store.ts';
+import { must } from '../../must.ts';
 
 /**
  * The values of one moment of one device as bytes, entry after entry: varint of field key × 4 + kind, then by kind a
@@ -35,9 +36,9 @@ export function writeValues(
 ): number {
   let end = at;
   for (let i = from; i < to; i++) {
-    const row = order[i]!;
-    const head = columns.fieldKeys[row]! * 4;
-    const value = columns.values[row]!;
+    const row = must(order[i]);
+    const head = must(columns.fieldKeys[row]) * 4;
+    const value = must(columns.values[row]);
     if (typeof value === 'number') end = writeNumber(target, end, head, value);
     else {
       end = writeVarint(target, end, head + TEXT);
@@ -118,7 +119,7 @@ class Cursor {
       this.end += length;
     } else {
       if (this.#kind === DECIMAL) this.end++;
-      while (this.#bytes[this.end]! >= 0x80) this.end++;
+      while (must(this.#bytes[this.end]) >= 0x80) this.end++;
       this.end++;
     }
     if (this.end > this.#bytes.length) throw new Error('the values of a reading are cut off');
@@ -138,14 +139,14 @@ class Cursor {
       case WHOLE:
         return this.#zigzag(this.#body);
       default:
-        return this.#zigzag(this.#body + 1) / POWERS[this.#bytes[this.#body]!]!;
+        return this.#zigzag(this.#body + 1) / must(POWERS[must(this.#bytes[this.#body])]);
     }
   }
 
   #varint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
-      const byte = this.#bytes[this.end++]!;
+      const byte = must(this.#bytes[this.end++]);
       value += (byte & 0x7f) * scale;
       if (!(byte >= 0x80)) return value;
     }
@@ -154,7 +155,7 @@ class Cursor {
   #zigzag(at: number): number {
     let value = 0;
     for (let shift = 0, from = at; ; shift += 7) {
-      const byte = this.#bytes[from++]!;
+      const byte = must(this.#bytes[from++]);
       value |= (byte & 0x7f) << shift;
       if (byte < 0x80) return (value >>> 1) ^ -(value & 1);
     }
@@ -163,10 +164,10 @@ class Cursor {
 
 function writeNumber(target: Buffer, at: number, head: number, value: number): number {
   for (let digits = 0; digits < POWERS.length; digits++) {
-    const scaled = Math.round(value * POWERS[digits]!);
+    const scaled = Math.round(value * must(POWERS[digits]));
     if (scaled >= MAX_ZIGZAG || scaled <= -MAX_ZIGZAG) break;
     // Minus zero is no whole number here: it would come back as zero.
-    if (scaled / POWERS[digits]! !== value || (scaled === 0 && Object.is(value, -0))) continue;
+    if (scaled / must(POWERS[digits]) !== value || (scaled === 0 && Object.is(value, -0))) continue;
     let end = writeVarint(target, at, head + (digits === 0 ? WHOLE : DECIMAL));
     if (digits > 0) target[end++] = digits;
     return writeVarint(target, end, ((scaled << 1) ^ (scaled >> 31)) >>> 0);

@@ -41,6 +41,7 @@ import { SqliteFlushes } from './sqlite-flushes.ts';
 import { SqliteRewrites } from './sqlite-rewrites.ts';
 import { SqliteWriteTurns } from './sqlite-write-turns.ts';
 import type { WriterJob } from './writer/writer-messages.ts';
+import { must } from '../../must.ts';
 
 /** Where the store is, and how large its queues may be. */
 export interface SqliteStoreOptions extends StoreOptions {
@@ -241,7 +242,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
       this.#read<KnownValues['values'][]>({ kind: 'valuesAt', keys }),
       this.#read<number[][]>({ kind: 'others', keys }),
     ]);
-    return values.map((ofDevice, at) => ({ values: ofDevice, others: others[at]! }));
+    return values.map((ofDevice, at) => ({ values: ofDevice, others: must(others[at]) }));
   }
 
   async rewrite(rewrite: Rewrite): Promise<number> {

@@ -9,6 +9,7 @@ import { DEFAULT_FIRST, FIRST, readFirst } from '../../paging/page.ts';
 import { DecoderExampleObject, DecoderStatisticsObject, DecoderVersionObject } from '../../types/decoder.ts';
 import { ProductObject } from '../../types/product.ts';
 import { ReplayProgressObject } from '../../types/webhook-call.ts';
+import { must } from '../../../must.ts';
 
 /** The decoder of a product (CONTRACT 5). */
 @Resolver(() => ProductObject)
@@ -64,7 +65,7 @@ export class ProductDecoderResolver {
   ): Promised<DecoderStatisticsObject> {
     // Once for all names under which they are selected: the times of hundreds of runs are sorted for them.
     const read = async () => [await this.#decoders.statistics(access, id)];
-    return whenKnown(loaders.list(`decoder statistics of ${id}`, read), ([statistics]) => statistics!);
+    return whenKnown(loaders.list(`decoder statistics of ${id}`, read), ([statistics]) => must(statistics));
   }
 
   @FieldResolver(() => ReplayProgressObject, {

@@ -1,5 +1,6 @@
 import { unpackSummary, SUMMARY_BYTES } from '../../chunks/summary-bytes.ts';
 import type { ChunkHead, ReadingRow } from '../../chunks/snapshot.ts';
+import { must } from '../../../must.ts';
 
 /** Blobs one after the other: as text they are their bytes, whatever these are, and come back as such. NULL is left out. */
 export function joined(column: string): string {
@@ -16,7 +17,7 @@ export function toHeads(summaries: Buffer | null, columns: number[]): ChunkHead[
   const heads: ChunkHead[] = [];
   for (let i = 0, at = 0; i < columns.length; i += 4) {
     const isNull = columns[i + 3] === 1;
-    const summary = isNull ? null : unpackSummary(summaries!, at);
+    const summary = isNull ? null : unpackSummary(must(summaries), at);
     if (!isNull) at += SUMMARY_BYTES;
     heads.push({ firstAt: columns[i]!, lastAt: columns[i + 1]!, count: columns[i + 2]!, summary });
   }
@@ -28,7 +29,7 @@ export function toReadings(values: Buffer | null, columns: number[]): ReadingRow
   const rows: ReadingRow[] = [];
   for (let i = 0, at = 0; i < columns.length; i += 3) {
     const end = at + columns[i + 2]!;
-    rows.push({ timestamp: columns[i]!, seq: columns[i + 1]!, values: values!.subarray(at, end) });
+    rows.push({ timestamp: columns[i]!, seq: columns[i + 1]!, values: must(values).subarray(at, end) });
     at = end;
   }
   return rows;

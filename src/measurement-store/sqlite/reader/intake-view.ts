@@ -4,6 +4,7 @@ import type { ReadingRange, ReadingRow, RecordedRow } from '../../chunks/snapsho
 import { storedAgainAt, storedAtOf } from '../../../domain/ports/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
+import { must } from '../../../must.ts';
 
 /** A write to a moment. */
 interface Came {
@@ -79,7 +80,7 @@ export class IntakeView {
 
   /** Takes in new flushes at the start of each transaction. */
   refresh(): void {
-    const [first, last] = this.#bounds.get()!;
+    const [first, last] = must(this.#bounds.get());
     if ((first ?? Infinity) > this.#first) this.#forgetBefore(first ?? Infinity);
     if (last !== null && last > this.#added) {
       for (const row of this.#after.all(this.#added)) this.#add(row.seq, row.stored_at, row.frames);
@@ -124,7 +125,7 @@ export class IntakeView {
     if (!moments) return page;
     const { rows, isLast } = page;
     // Beyond the last row of a full page the table may have more that belongs in between.
-    const end = !isLast ? rows.at(-1)!.timestamp : newestFirst ? -Infinity : Infinity;
+    const end = !isLast ? must(rows.at(-1)).timestamp : newestFirst ? -Infinity : Infinity;
     const among: Moment[] = [];
     for (const moment of to - from === 1 ? only(moments.get(from)) : moments.values()) {
       const { timestamp } = moment.came;
@@ -175,7 +176,7 @@ export class IntakeView {
         const of = this.#came.get(deviceKey);
         for (const came of of ? cameWith(of.inOrder, seq) : []) {
           const place: Place = [seq, deviceKey, came.timestamp];
-          const newest = of!.moments.get(came.timestamp)?.came;
+          const newest = must(of).moments.get(came.timestamp)?.came;
           if (newest === undefined || inOrder(place, from) <= 0) continue;
           if (newest !== came && (newest.seq <= upTo || newest.storedAt > 0)) continue;
           const storedAt = storedAtOfLive(deviceKey, came);
@@ -251,7 +252,7 @@ export class IntakeView {
       for (const [timestamp, moment] of of.moments) {
         if (moment.came.seq < first) of.moments.delete(timestamp);
         // Earlier values are in the table.
-        else if (moment.parts[0]!.seq < first) moment.parts = moment.parts.filter(({ seq }) => seq >= first);
+        else if (must(moment.parts[0]).seq < first) moment.parts = moment.parts.filter(({ seq }) => seq >= first);
       }
     }
   }
@@ -261,7 +262,7 @@ export class IntakeView {
 function nearest(moments: Moment[], limit: number, newestFirst: boolean): Moment[] {
   if (moments.length <= limit) return moments;
   const times = Float64Array.from(moments, ({ came }) => came.timestamp).sort();
-  const [from, to] = newestFirst ? [times.at(-limit)!, Infinity] : [-Infinity, times[limit - 1]!];
+  const [from, to] = newestFirst ? [must(times.at(-limit)), Infinity] : [-Infinity, must(times[limit - 1])];
   return moments.filter(({ came: { timestamp } }) => timestamp >= from && timestamp <= to);
 }
 
@@ -272,7 +273,7 @@ function only(moment: Moment | undefined): Moment[] {
 function rowOf(moment: Moment): ReadingRow & { seq: number } {
   const { came, parts } = moment;
   if (parts.length > 1) moment.parts = [{ seq: came.seq, values: mergeValues(...parts.map(({ values }) => values)) }];
-  return { ...came, values: moment.parts[0]!.values };
+  return { ...came, values: must(moment.parts[0]).values };
 }
 
 /** Writes of the flush or later ones; followers ask for few of them, again and again. */
@@ -296,7 +297,7 @@ function firstOf(came: Came[], seq: number, from = 0): number {
   let [low, high] = [from, came.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (came[middle]!.seq < seq) low = middle + 1;
+    if (must(came[middle]).seq < seq) low = middle + 1;
     else high = middle;
   }
   return low;

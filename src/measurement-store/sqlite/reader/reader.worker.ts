@@ -7,9 +7,10 @@ import { failure, type Question } from '../../thread-messages.ts';
 import { copyLog } from './copy-log.ts';
 import { type Lane, Lanes } from './lanes.ts';
 import type { SqliteReaderJob } from './reader-messages.ts';
+import { must } from '../../../must.ts';
 
 /** A reader thread: a long read holds up neither the main thread nor the writer. */
-const port = parentPort!;
+const port = must(parentPort);
 const { path } = workerData as { path: string };
 const lanes = new Lanes(path);
 const memory = new LatestMemory();

@@ -11,6 +11,7 @@ import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallCount, toCa
 import { dueSelect, type DueQuery } from '../../compactor.ts';
 import type { PurgeRow } from '../../purger.ts';
 import type { IntakeView } from './intake-view.ts';
+import { must } from '../../../must.ts';
 
 const CALL_SELECT = `SELECT ${CALL_COLUMNS.join(', ')} FROM webhook_call`;
 
@@ -61,7 +62,7 @@ export class SqliteReader {
   }
 
   lastPurge(): number {
-    return this.#db.prepare<[], number>('SELECT coalesce(max(id), 0) FROM purge').pluck().get()!;
+    return must(this.#db.prepare<[], number>('SELECT coalesce(max(id), 0) FROM purge').pluck().get());
   }
 
   calls(query: CallQuery): CallRow[] {

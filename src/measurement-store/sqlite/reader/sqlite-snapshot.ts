@@ -32,6 +32,7 @@ import {
   toReading,
   toRecorded,
 } from './raw-rows.ts';
+import { must } from '../../../must.ts';
 
 /**
  * From so many rows on their bytes come in one piece: a Buffer for each takes as long as all else (measured, 526 chunks of
@@ -181,7 +182,7 @@ export class SqliteSnapshot implements Snapshot {
   #sortedIn({ deviceKey, from, to, newestFirst, limit }: ReadingRange): Page<ReadingRow> {
     const order = newestFirst ? 'desc' : 'asc';
     if (limit >= MANY_READINGS) {
-      const [values, columns, largest] = this.#manyReadings[order].get(deviceKey, from, to, limit)!;
+      const [values, columns, largest] = must(this.#manyReadings[order].get(deviceKey, from, to, limit));
       if (largest <= LARGE_BYTES) {
         const rows = toReadings(values, numbers(columns));
         return { rows, isLast: rows.length < limit };
@@ -209,7 +210,7 @@ export class SqliteSnapshot implements Snapshot {
     if (this.#isMuchSince(after, most)) return null;
     const sortedIn = this.#committedSince.iterate(after, last, deviceKey, to, COMMITTED_A_PAGE, deviceKey);
     const page = pageOf(sortedIn, COMMITTED_A_PAGE, toReading);
-    const end = page.isLast ? -Infinity : page.rows.at(-1)!.timestamp;
+    const end = page.isLast ? -Infinity : must(page.rows.at(-1)).timestamp;
     const waiting = this.#intake.committedSince(deviceKey, after, last, end, to);
     // What is not sorted in yet is the newer of the two at its time.
     const rows = [...waiting, ...page.rows].sort((a, b) => b.timestamp - a.timestamp);
@@ -223,7 +224,7 @@ export class SqliteSnapshot implements Snapshot {
     if (after > flush) return true;
     const few = this.#fewSince;
     if (flush === few.flush && after >= few.after && most >= few.most) return false;
-    if (this.#countSince.get(after, most)! >= most) return true;
+    if (must(this.#countSince.get(after, most)) >= most) return true;
     this.#fewSince = { flush, after, most };
     return false;
   }
@@ -255,7 +256,7 @@ export class SqliteSnapshot implements Snapshot {
       const { deviceKey, timestamp } = row;
       const moment = { deviceKey, from: timestamp, to: timestamp + 1, newestFirst: false, limit: 1 };
       const whole = await this.readings(moment);
-      const { values } = whole.rows[0]!;
+      const { values } = must(whole.rows[0]);
       rows.push({ ...row, values });
       bytes += values.length;
       if (bytes > PAGE_BYTES) return { rows, isLast: false };
@@ -281,7 +282,7 @@ export class SqliteSnapshot implements Snapshot {
     const order = newestFirst ? 'desc' : 'asc';
     const values = [deviceKey, fieldKey, firstAt, to, from, limit];
     if (limit < MANY) return Promise.resolve(this.#chunks[order].all(...values).map(toHead));
-    const [summaries, columns] = this.#manyChunks[order].get(...values)!;
+    const [summaries, columns] = must(this.#manyChunks[order].get(...values));
     return Promise.resolve(toHeads(summaries, numbers(columns)));
   }
 
@@ -308,7 +309,7 @@ export class SqliteSnapshot implements Snapshot {
     if (firstAts.length >= MANY) await this.#turn();
     const isDense = firstAts.length >= MANY && among <= firstAts.length * 2;
     const dense = isDense ? this.#between(deviceKey, fieldKey, firstAts) : undefined;
-    return firstAts.map((firstAt) => dense?.get(firstAt) ?? this.#chunkBytes.get(deviceKey, fieldKey, firstAt)!);
+    return firstAts.map((firstAt) => dense?.get(firstAt) ?? must(this.#chunkBytes.get(deviceKey, fieldKey, firstAt)));
   }
 
   async #turn(): Promise<void> {
@@ -326,12 +327,14 @@ export class SqliteSnapshot implements Snapshot {
 
   /** By `firstAt`, with those in between, without the largest. */
   #between(deviceKey: number, fieldKey: number, firstAts: number[]): Map<number, Uint8Array> {
-    const [bytes, columns] = this.#denseChunks.get(deviceKey, fieldKey, Math.min(...firstAts), Math.max(...firstAts))!;
+    const [bytes, columns] = must(
+      this.#denseChunks.get(deviceKey, fieldKey, Math.min(...firstAts), Math.max(...firstAts)),
+    );
     const found = new Map<number, Uint8Array>();
     const sizes = numbers(columns);
     for (let i = 0, at = 0; i < sizes.length; i += 2) {
-      found.set(sizes[i]!, bytes!.subarray(at, at + sizes[i + 1]!));
-      at += sizes[i + 1]!;
+      found.set(must(sizes[i]), must(bytes).subarray(at, at + must(sizes[i + 1])));
+      at += must(sizes[i + 1]);
     }
     return found;
   }

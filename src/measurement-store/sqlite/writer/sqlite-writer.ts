@@ -8,6 +8,7 @@ import { WriteBuffer } from './write-buffer.ts';
 import { ReadingInserts } from './reading-inserts.ts';
 import { type CallValues, SqliteCallLog } from './sqlite-call-log.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
+import { must } from '../../../must.ts';
 
 /** Everything that writes to the store's tables: each method is one short transaction. */
 export class SqliteWriter {
@@ -36,13 +37,15 @@ export class SqliteWriter {
     );
     this.#forgetHeard = db.prepare('DELETE FROM device_state WHERE device_key = ?');
     // Every place that has a number: each may lose the highest one to a deletion or to chunks.
-    this.#seq = db
-      .prepare<[], number>(
-        `SELECT max((SELECT coalesce(max(seq), 0) FROM reading), (SELECT coalesce(max(seq), 0) FROM device_state),
+    this.#seq = must(
+      db
+        .prepare<[], number>(
+          `SELECT max((SELECT coalesce(max(seq), 0) FROM reading), (SELECT coalesce(max(seq), 0) FROM device_state),
                     (SELECT coalesce(max(seq), 0) FROM intake), (SELECT max(seq, last_flush) FROM live_horizon))`,
-      )
-      .pluck()
-      .get()!;
+        )
+        .pluck()
+        .get(),
+    );
   }
 
   /** One durable commit of a group of receipts. */

@@ -1,4 +1,5 @@
 import type Sqlite from 'better-sqlite3';
+import { must } from '../../../must.ts';
 
 /** Bytes of the log from which it is copied: pages that many flushes change are copied into the file once. */
 const LOG_BYTES = 16_000_000;
@@ -26,7 +27,7 @@ export class WriteAheadLog {
 
   /** Whether it is time to copy it; tells once for each 16 MB. */
   becameLong(): boolean {
-    const { log } = this.#state.get()!;
+    const { log } = must(this.#state.get());
     if (log < this.#toldAt) this.#toldAt = 0;
     if (log < this.#toldAt + this.#pages) return false;
     this.#toldAt = log;

@@ -1,5 +1,6 @@
 import type { SqliteWriter } from './sqlite-writer.ts';
 import type { WriterJob } from './writer-messages.ts';
+import { must } from '../../../must.ts';
 
 interface WriterAnswers {
   answer(id: number, value: unknown, transfer?: ArrayBuffer[]): void;
@@ -34,7 +35,7 @@ export class WriterLoop {
     if (job.kind === 'release') this.#held = false;
     else this.#jobs.push({ id, job });
     while (!this.#held && this.#jobs.length > 0) {
-      const next = this.#jobs.shift()!;
+      const next = must(this.#jobs.shift());
       try {
         this.#run(next.id, next.job);
       } catch (error) {

@@ -4,9 +4,10 @@ import { openForWriting } from './open-for-writing.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 import { WriterLoop } from './writer-loop.ts';
 import type { WriterJob } from './writer-messages.ts';
+import { must } from '../../../must.ts';
 
 /** The writer thread: the only place that writes to the store's SQLite tables. */
-const port = parentPort!;
+const port = must(parentPort);
 const writer = new SqliteWriter(openForWriting((workerData as { path: string }).path));
 const loop = new WriterLoop(writer, {
   answer: (id, value, transfer) => port.postMessage({ id, value }, transfer ?? []),
