@@ -54,6 +54,11 @@ export const ROUTES: readonly Route[] = [
     load: () => import('./screens/calls/calls-screen.tsx').then((code) => code.CallsScreen),
   },
   {
+    path: '/products/:id/rules/:rule',
+    section: 'products',
+    load: () => import('./screens/rule/rule-screen.tsx').then((code) => code.RuleScreen),
+  },
+  {
     path: '/products',
     section: 'products',
     load: () => import('./screens/products/products-screen.tsx').then((code) => code.ProductsScreen),

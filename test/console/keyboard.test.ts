@@ -54,6 +54,7 @@ const screens = (): [path: string, ready: string][] => [
   [`/devices/${device}`, '20.5'],
   ['/products', 'version 1'],
   [`/products/${product}`, 'temperature'],
+  [`/products/${product}/rules/new`, 'Fill in what is watched'],
   [`/products/${product}/decoder`, 'Result'],
   [`/products/${product}/calls`, 'POST first'],
   ['/access', 'this session'],

@@ -58,6 +58,7 @@ const screens = (): [name: string, path: string, ready: (page: Page) => Promise<
   ],
   ['products', '/products', (page) => page.getByRole('link', { name: 'version 1' }).waitFor()],
   ['product', `/products/${product}`, (page) => page.getByLabel('Role of door').waitFor()],
+  ['rule', `/products/${product}/rules/new`, (page) => page.getByText('Fill in what is watched').waitFor()],
   ['decoder', `/products/${product}/decoder`, (page) => page.getByText('THREW').waitFor()],
   ['calls', `/products/${product}/calls`, (page) => page.getByText('POST {"call":29}').waitFor()],
   ['access', '/access', (page) => page.getByText('this session').waitFor()],

@@ -3,8 +3,23 @@
 /** `Aggregation` of schema.graphql. */
 export type Aggregation = 'AVG' | 'COUNT' | 'DIFFERENCE' | 'FIRST' | 'LAST' | 'MAX' | 'MIN' | 'SUM' | 'TIME_AVG';
 
+/** `AlertState` of schema.graphql. */
+export type AlertState = 'FIRING' | 'PENDING' | 'RECOVERING' | 'RESOLVED';
+
 /** `CallStatus` of schema.graphql. */
 export type CallStatus = 'DECODER_FAILED' | 'NOTHING_STORED' | 'NO_DECODER' | 'PARTLY_STORED' | 'STORED';
+
+/** `CircleInput` of schema.graphql. */
+export type CircleInput = { center: string; meters: number };
+
+/** `ConditionInput` of schema.graphql. */
+export type ConditionInput = { absentSeconds?: number | null | undefined; circle?: CircleInput | null | undefined; clear?: number | string | boolean | null | undefined; configurationField?: string | null | undefined; field?: string | null | undefined; from?: number | string | boolean | null | undefined; operator?: ConditionOperator | null | undefined; otherField?: string | null | undefined; polygon?: readonly (string)[] | null | undefined; to?: number | string | boolean | null | undefined; value?: number | string | boolean | null | undefined; window?: ConditionWindowInput | null | undefined };
+
+/** `ConditionOperator` of schema.graphql. */
+export type ConditionOperator = 'CONTAINS' | 'EQ' | 'GT' | 'GTE' | 'INSIDE' | 'LT' | 'LTE' | 'NEQ' | 'OUTSIDE';
+
+/** `ConditionWindowInput` of schema.graphql. */
+export type ConditionWindowInput = { aggregation: Aggregation; seconds: number };
 
 /** `ConfigurationFieldInput` of schema.graphql. */
 export type ConfigurationFieldInput = { default?: unknown; description?: string | null | undefined; identifier: string; name?: string | null | undefined; type: ConfigurationType };
@@ -56,6 +71,18 @@ export type OnExisting = 'FAIL' | 'KEEP' | 'UPDATE';
 
 /** `Role` of schema.graphql. */
 export type Role = 'ADMIN' | 'EDITOR' | 'VIEWER';
+
+/** `RuleInput` of schema.graphql. */
+export type RuleInput = { clearForSeconds?: number | null | undefined; enabled?: boolean | null | undefined; forSeconds?: number | null | undefined; key?: string | null | undefined; latched?: boolean | null | undefined; levels: readonly (RuleLevelInput)[]; name: string; schedule?: ScheduleInput | null | undefined; tags?: readonly (string)[] | null | undefined };
+
+/** `RuleLevelInput` of schema.graphql. */
+export type RuleLevelInput = { all?: readonly (ConditionInput)[] | null | undefined; any?: readonly (ConditionInput)[] | null | undefined; severity: Severity };
+
+/** `ScheduleInput` of schema.graphql. */
+export type ScheduleInput = { days?: readonly (string)[] | null | undefined; hours?: string | null | undefined; timeZone: string };
+
+/** `Severity` of schema.graphql. */
+export type Severity = 'CRITICAL' | 'INFO' | 'WARNING';
 
 /** `TokenKind` of schema.graphql. */
 export type TokenKind = 'INDIVIDUAL' | 'PERSONAL';

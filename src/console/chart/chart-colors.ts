@@ -3,6 +3,8 @@ const NAMES = [
   'muted',
   'line',
   'panel',
+  'warn',
+  'bad',
   'series-1',
   'series-2',
   'series-3',
@@ -12,7 +14,7 @@ const NAMES = [
 ];
 
 /** A variable of the style sheet that canvases use. */
-export type ColorName = 'text' | 'muted' | 'line' | 'panel' | `series-${1 | 2 | 3 | 4 | 5 | 6}`;
+export type ColorName = 'text' | 'muted' | 'line' | 'panel' | 'warn' | 'bad' | `series-${1 | 2 | 3 | 4 | 5 | 6}`;
 
 let known: Map<string, string> | null = null;
 const listeners = new Set<() => void>();

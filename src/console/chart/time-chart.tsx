@@ -5,6 +5,7 @@ import { color, type ColorName, faint, onColors } from './chart-colors.ts';
 import { followFingers } from './follow-fingers.ts';
 import { followKeys } from './follow-keys.ts';
 import type { Stretch } from './gestured-range.ts';
+import { drawReferences, type Reference, spanOf } from './references.ts';
 import { timeLabels } from './time-axis.ts';
 import { valueMarks } from './value-marks.ts';
 import './time-chart.css';
@@ -36,6 +37,8 @@ interface TimeChartProps {
   /** Text of a value at the axis. */
   text: (value: number) => string;
   color?: ColorName;
+  /** Lines to compare the values with, always in sight. */
+  references?: readonly Reference[] | undefined;
   height?: number;
   /** Charts with the same key share their cursor. */
   syncKey: string;
@@ -105,7 +108,7 @@ export function TimeChart(props: TimeChartProps) {
     for (const edge of EDGES)
       if (drawn.series[edge]!.show !== (band !== undefined)) drawn.setSeries(edge, { show: band !== undefined });
     drawn.setData([timestamps, values, band?.low ?? [], band?.high ?? []] as unknown as uPlot.AlignedData);
-  }, [data, from, to, shape, isRead, ink, syncKey, rows]);
+  }, [data, from, to, shape, isRead, ink, syncKey, rows, props.references]);
   return (
     <div
       ref={host}
@@ -169,7 +172,12 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
     },
     scales: {
       x: { time: true, range: () => [latest.current.from / 1_000, latest.current.to / 1_000] },
-      y: { range: (_chart, min, max) => rangeOf(min, max, names(), latest.current.shape) },
+      y: {
+        range: (_chart, min, max) => {
+          const [low, high] = spanOf(latest.current.references, min, max);
+          return rangeOf(low, high, names(), latest.current.shape);
+        },
+      },
     },
     axes: [
       { ...axis, size: 40, space: 64, values: (_chart, marks, _axis, _space, step) => timeLabels(marks, step) },
@@ -202,6 +210,7 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
     ],
     bands: [{ series: [EDGES[1], EDGES[0]], fill: () => faint(ink, 0.18) }],
     hooks: {
+      draw: [(drawn) => drawReferences(drawn, latest.current.references)],
       setCursor: [({ cursor }) => latest.current.onCursor?.(cursor.idx ?? null)],
       setSelect: [
         (drawn) => {

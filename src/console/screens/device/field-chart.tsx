@@ -3,7 +3,7 @@ import { type ChartData, TimeChart, type UnderCursor } from '../../chart/time-ch
 import { BUCKETS_SHOW } from '../../fields/meanings.ts';
 import { Note } from '../../parts/note.tsx';
 import { numberText, valueText } from '../../parts/value-text.ts';
-import { chartDataOf, MAX_STATES } from './history-data.ts';
+import { chartDataOf, MAX_STATES } from '../../chart/field-chart-data.ts';
 import { StatisticsLine } from './statistics-line.tsx';
 import { type FieldCardProps, POINTS, useFieldValues } from './use-field-values.ts';
 

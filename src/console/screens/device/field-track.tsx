@@ -6,7 +6,7 @@ import { nearestInTime, trackOf } from '../../map/track.ts';
 import { TrackMap } from '../../map/track-map.tsx';
 import { Note } from '../../parts/note.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
-import { carriedIn } from './history-data.ts';
+import { carriedIn } from '../../chart/field-chart-data.ts';
 import { StatisticsLine } from './statistics-line.tsx';
 import { type FieldCardProps, useFieldValues } from './use-field-values.ts';
 

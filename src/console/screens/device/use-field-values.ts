@@ -5,7 +5,7 @@ import { useQuery } from '../../api/use-query.ts';
 import { shownAs } from '../../fields/meanings.ts';
 import { zoneName } from '../../time/local-time.ts';
 import { type DeviceField, FieldHistory, MeanHistory, WordHistory } from './device.graphql.ts';
-import type { FieldAnswer } from './history-data.ts';
+import type { FieldAnswer } from '../../chart/field-chart-data.ts';
 import type { LiveValues, Pushed } from './live-values.ts';
 import type { RangeStatistics } from './statistics-line.tsx';
 import { useInSight } from './use-in-sight.ts';

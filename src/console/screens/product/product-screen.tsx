@@ -1,7 +1,10 @@
+import { useMemo } from 'preact/hooks';
+import { useFiring } from '../../alerts/use-firing.ts';
 import { useQuery } from '../../api/use-query.ts';
 import type { ScreenProps } from '../../navigation/routes.ts';
 import { Note } from '../../parts/note.tsx';
 import { ProductHead } from '../../product/product-head.tsx';
+import { ProductRules } from '../../rules/rules.graphql.ts';
 import { may } from '../../session/session.ts';
 import { ConfigurationCard } from './configuration-card.tsx';
 import { DashboardCard } from './dashboard-card.tsx';
@@ -10,19 +13,29 @@ import { NetworksCard } from './networks-card.tsx';
 import { ProductFacts } from './product-facts.tsx';
 import { ProductMenu } from './product-menu.tsx';
 import { ProductPage } from './product.graphql.ts';
+import { type FiringOf, RulesCard } from './rules-card.tsx';
 import { SuggestionsCard } from './suggestions-card.tsx';
 import { WebhookCard } from './webhook-card.tsx';
 import './product.css';
 
-/** The screen of a product: fields, dashboard, configuration, and the addresses to send to. */
+/** The screen of a product: fields, rules, dashboard, configuration, and the addresses to send to. */
 export function ProductScreen({ params }: ScreenProps) {
   const id = params['id'] ?? '';
   const { data, error, refetch } = useQuery(ProductPage, { id });
-  const product = data?.product ?? null;
+  const rules = useQuery(ProductRules, { id });
+  const firing = useFiring({ productId: id });
+  const firingOf = useMemo((): FiringOf => {
+    const counts = new Map<string, number>();
+    for (const { rule } of firing.alerts ?? []) counts.set(rule.id, (counts.get(rule.id) ?? 0) + 1);
+    return counts;
+  }, [firing.alerts]);
+  // Show all cards at once: one after the other they would push each other down.
+  const isWaiting = firing.isWaiting || (rules.data === null && rules.loading);
+  const product = isWaiting ? null : (data?.product ?? null);
   const onChanged = (): void => void refetch();
   return (
     <main class="page">
-      <ProductHead id={id} page="product" name={product?.name ?? null}>
+      <ProductHead id={id} page="product" name={data?.product.name ?? null}>
         {product !== null && may('CONFIGURE') && <ProductMenu product={product} onChanged={onChanged} />}
       </ProductHead>
       {error !== null && <Note kind="error">{error.message}</Note>}
@@ -31,6 +44,16 @@ export function ProductScreen({ params }: ScreenProps) {
           <ProductFacts {...product} />
           <SuggestionsCard productId={id} suggestions={product.suggestedFields} onChanged={onChanged} />
           <FieldsCard productId={id} fields={product.fields} onChanged={onChanged} />
+          {rules.error !== null && <Note kind="error">{rules.error.message}</Note>}
+          {rules.data !== null && (
+            <RulesCard
+              productId={id}
+              rules={rules.data.product.rules}
+              fields={product.fields}
+              firing={firingOf}
+              onChanged={rules.refetch}
+            />
+          )}
           <DashboardCard
             productId={id}
             dashboard={product.dashboard}

@@ -1,8 +1,7 @@
-import type { FieldType } from '../../api/schema-types.ts';
-import type { ChartData } from '../../chart/time-chart.tsx';
-import { type Columns, mergeValues } from '../../chart/merge-values.ts';
-import { showGaps } from '../../chart/show-gaps.ts';
-import type { Pushed } from './live-values.ts';
+import type { FieldType } from '../api/schema-types.ts';
+import { type Columns, type LivePoint, mergeValues } from './merge-values.ts';
+import { showGaps } from './show-gaps.ts';
+import type { ChartData } from './time-chart.tsx';
 
 type Value = number | string | boolean;
 
@@ -43,7 +42,7 @@ export const MAX_STATES = 20;
 export function chartDataOf(
   type: FieldType,
   { raw, buckets, count }: FieldAnswer,
-  pushed: readonly Pushed[],
+  pushed: readonly LivePoint<Value>[],
   { from, to, points }: { from: number; to: number; points: number },
 ): FieldChartData | null {
   const isNumber = type === 'FLOAT' || type === 'INTEGER';
