@@ -1,10 +1,11 @@
+import type { EntityManager } from '@mikro-orm/sql';
 import type { Logger } from 'pino';
 import type { Closers } from './closers.ts';
 import { AlertFeed } from './domain/alerts/alert-feed.ts';
 import type { AlertOutbox } from './domain/alerts/alert-outbox.ts';
 import { AlertService } from './domain/alerts/alert-service.ts';
 import { ChangedDevices } from './domain/alerts/changed-devices.ts';
-import { endAlerts } from './domain/alerts/alert-writing.ts';
+import { endAlerts, lockReader } from './domain/alerts/alert-writing.ts';
 import { Evaluator } from './domain/alerts/evaluator.ts';
 import { Judgings } from './domain/alerts/judgings.ts';
 import { RuleBook } from './domain/alerts/rule-book.ts';
@@ -58,13 +59,11 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
   });
   closers.add('rules', () => evaluator.stop());
   const changing = { database, outbox, now, onAlerts };
-  const rules = new RuleService({
-    database: audited,
-    cluster,
-    store,
-    endAlerts: (em, ruleKey) => endAlerts(changing, em, ruleKey),
-    now,
-  });
+  const ruleEnds = {
+    lockAlerts: async (em: EntityManager) => void (await lockReader(em)),
+    endAlerts: (em: EntityManager, ruleKey: number) => endAlerts(changing, em, ruleKey),
+  };
+  const rules = new RuleService({ database: audited, cluster, store, endAlerts: ruleEnds.endAlerts, now });
   const alerts = new AlertService({ database: audited, judgings, book, outbox, now, onAlerts });
-  return { rules, alertFeed, alerts };
+  return { rules, ruleEnds, alertFeed, alerts };
 }

@@ -242,6 +242,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     products,
     removals,
     suggestions,
+    rules: watched.ruleEnds,
     now,
   });
   const callFeed = new CallFeed(cluster, store);

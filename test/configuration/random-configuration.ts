@@ -44,17 +44,21 @@ const LONG = [
   `${'long '.repeat(60)}end`,
 ];
 
+interface Made {
+  id: string;
+  key: string | null;
+  fields: { id: string; identifier: string; type: string }[];
+  /** Ids of fields that rules watch: they are not removed. */
+  watched: Set<string>;
+  deviceId: string;
+}
+
 /** Makes something of everything in a workspace, through the mutations that people use. */
 export class RandomConfiguration {
   readonly #server: TestServer;
   readonly #workspaceId: string;
   readonly #random: Random;
-  readonly #products: {
-    id: string;
-    key: string | null;
-    fields: { id: string; identifier: string }[];
-    deviceId: string;
-  }[] = [];
+  readonly #products: Made[] = [];
   #made = 0;
 
   constructor(server: TestServer, workspaceId: string, random: Random) {
@@ -73,15 +77,16 @@ export class RandomConfiguration {
   /** Changes some of what is there, as other hands would. */
   async change(times: number): Promise<void> {
     for (let at = 0; at < times; at += 1) {
-      const { id, fields } = this.#one(this.#products);
-      const kind = this.#upTo(5);
+      const { id, fields, watched } = this.#one(this.#products);
+      const kind = this.#upTo(6);
+      const free = fields.filter((field) => !watched.has(field.id));
       if (kind === 0)
         await this.#do('updateProduct($id: ID!, $input: UpdateProductInput!)', {
           id,
           input: { offlineAfterSeconds: 1 + this.#upTo(9_999), dashboard: this.#dashboard() },
         });
       else if (kind === 1) {
-        const added = await this.#do('addField($productId: ID!, $input: FieldInput!) { id identifier }', {
+        const added = await this.#do('addField($productId: ID!, $input: FieldInput!) { id identifier type }', {
           productId: id,
           input: this.#field(),
         });
@@ -93,9 +98,14 @@ export class RandomConfiguration {
         });
       else if (kind === 3 && fields.length > 0 && this.#chance(0.5)) {
         const identifier = this.#identifier();
-        await this.#do('renameField($id: ID!, $identifier: String!) { id }', { id: this.#one(fields).id, identifier });
-      } else if (kind === 3 && fields.length > 0)
-        await this.#do('removeField($id: ID!)', { id: fields.splice(this.#upTo(fields.length), 1)[0]!.id });
+        const renamed = this.#one(fields);
+        await this.#do('renameField($id: ID!, $identifier: String!) { id }', { id: renamed.id, identifier });
+        renamed.identifier = identifier;
+      } else if (kind === 3 && free.length > 0) {
+        const gone = this.#one(free);
+        fields.splice(fields.indexOf(gone), 1);
+        await this.#do('removeField($id: ID!)', { id: gone.id });
+      } else if (kind === 5) await this.#rule({ id, fields, watched });
       else await this.#do('saveDecoder($productId: ID!, $source: String!)', { productId: id, source: this.#source() });
     }
   }
@@ -104,7 +114,7 @@ export class RandomConfiguration {
     this.#made += 1;
     const key = this.#chance(0.6) ? `product-${this.#made}` : null;
     const withDecoder = this.#chance(0.6);
-    const product = await this.#do('createProduct($input: CreateProductInput!) { id fields { id identifier } }', {
+    const product = await this.#do('createProduct($input: CreateProductInput!) { id fields { id identifier type } }', {
       input: {
         workspaceId: this.#workspaceId,
         // Some have one name.
@@ -141,7 +151,51 @@ export class RandomConfiguration {
       ],
     });
     for (let at = this.#upTo(3); at > 0; at -= 1) await this.#configurationField(product.id, devices[0].id);
-    this.#products.push({ ...product, key, deviceId: devices[0].id });
+    const made = { ...product, key, watched: new Set<string>(), deviceId: devices[0].id };
+    this.#products.push(made);
+    for (let at = this.#upTo(4); at > 0; at -= 1) await this.#rule(made);
+  }
+
+  /** A rule of every kind. Some have one name. */
+  async #rule({ id, fields, watched }: Pick<Made, 'id' | 'fields' | 'watched'>): Promise<void> {
+    const conditions = Array.from({ length: 1 + this.#upTo(2) }, () => {
+      const field = fields.length === 0 || this.#chance(0.2) ? null : this.#one(fields);
+      if (field === null) return { absentSeconds: 1 + this.#upTo(5_000) };
+      watched.add(field.id);
+      return { field: field.identifier, ...this.#watch(field.type) };
+    });
+    this.#made += 1;
+    await this.#do('createRule($productId: ID!, $input: RuleInput!) { id }', {
+      productId: id,
+      input: {
+        name: this.#chance(0.4) ? 'the same' : this.#line(),
+        key: this.#chance(0.5) ? `rule-${this.#made}` : null,
+        enabled: this.#chance(0.8),
+        tags: this.#chance(0.3) ? ['b', 'a', `t ${this.#text()}`] : null,
+        levels: [{ severity: this.#one(['INFO', 'CRITICAL']), [this.#one(['all', 'any'])]: conditions }],
+        forSeconds: this.#one([null, 0, 0.5, 600]),
+        clearForSeconds: this.#one([null, 60]),
+        latched: this.#chance(0.3),
+        schedule: this.#chance(0.3)
+          ? { days: this.#chance(0.5) ? ['SUN', 'MON'] : null, hours: '22:00-06:00', timeZone: 'Europe/Berlin' }
+          : null,
+      },
+    });
+  }
+
+  #watch(type: string): Record<string, unknown> {
+    if (this.#chance(0.2)) return { absentSeconds: 60 };
+    if (type === 'GEOLOCATION')
+      return this.#chance(0.5)
+        ? { operator: 'INSIDE', circle: { center: '52.5,13.4', meters: 100 } }
+        : { operator: 'OUTSIDE', polygon: ['(0,0)', '(0,1)', '(1.5,1)', '(0,0)'] };
+    if (type === 'STRING')
+      return this.#chance(0.5)
+        ? { from: this.#text(), to: 'somewhere else' }
+        : { operator: 'CONTAINS', value: this.#text() };
+    if (type === 'BOOLEAN') return this.#chance(0.5) ? { to: 'on' } : { operator: 'EQ', value: 0 };
+    const window = this.#chance(0.4) ? { aggregation: 'AVG', seconds: 300 } : null;
+    return { operator: 'GT', value: this.#one([0, 30, '31.5']), clear: this.#one([null, -1e-7]), window };
   }
 
   /** Every source answers what a header says. */

@@ -164,7 +164,7 @@ export async function endAlerts(
 }
 
 /** Locks the row that every change of an alert goes through. */
-async function lockReader(em: EntityManager) {
+export async function lockReader(em: EntityManager) {
   // A write locks on both databases.
   await em.execute('update rule_reader set share = 0 where share = 0', [], 'run');
   return em.findOneOrFail(RuleReaderSchema, { share: 0 }, { refresh: true });

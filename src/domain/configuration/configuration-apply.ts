@@ -6,6 +6,7 @@ import { authorOf } from '../access/who-is.ts';
 import { changeOfDevices } from '../devices/change-of-devices.ts';
 import type { Suggestions } from '../measurements/suggestions.ts';
 import type { HistoryAtRisk } from '../plans/history-at-risk.ts';
+import { encodeCursor } from '../live/feed-cursor.ts';
 import type { Plans } from '../plans/plans.ts';
 import type { Cluster } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
@@ -21,6 +22,7 @@ import type { Block, Tree } from './shape.ts';
 import { writeMembers, writeTokens } from './write-access.ts';
 import { writeDevices, type WrittenDevices } from './write-devices.ts';
 import { writeDecoders } from './write-decoders.ts';
+import { changesRules, type RulesAround, writeRules } from './write-rules.ts';
 import { type ForgottenField, writeConfigurationFields, writeFields } from './write-fields.ts';
 import { beginDeletions, writeProducts, type Writing } from './write-products.ts';
 
@@ -30,13 +32,14 @@ const LOCKED_AT_ONCE = 1_000;
 interface ConfigurationApplyDeps {
   database: Database;
   cluster: Cluster;
-  store: Pick<MeasurementStore, 'settlePurges'>;
+  store: Pick<MeasurementStore, 'settlePurges' | 'position'>;
   planning: ConfigurationPlans;
   plans: Plans;
   atRisk: HistoryAtRisk;
   products: Pick<ProductService, 'finishDeletion'>;
   removals: FieldRemovals;
   suggestions: Pick<Suggestions, 'flush'>;
+  rules: Omit<RulesAround, 'position'>;
   now: () => number;
 }
 
@@ -45,6 +48,7 @@ interface Outcome {
   /** Ids of products whose caches are to be dropped, and of those whose deletion has begun. */
   products: string[];
   deleted: { id: string; key: number }[];
+  afterCommit: (() => void)[];
   forgotten: ForgottenField[];
   devices: WrittenDevices;
   tokens: string[];
@@ -72,6 +76,8 @@ export class ConfigurationApply {
     access.requireWorkspace(workspaceId, 'CONFIGURE');
     if (draught.hash !== hash) throw outdated();
     await this.#prepare(access, draught);
+    const position = encodeCursor({ after: await this.#deps.store.position(), between: null });
+    const rules = { ...this.#deps.rules, position };
     const outcome = await this.#deps.database.write(async (em) => {
       const present = await this.#hold(em, access, draught);
       const { dialect } = this.#deps.database;
@@ -80,7 +86,7 @@ export class ConfigurationApply {
       if (again.hash !== hash) throw outdated();
       requireUnblocked(again.blocks);
       const author = await authorOf(em, access.tokenId);
-      return writeAll({ em, dialect, workspaceId, author, now }, again, this.#deps.atRisk);
+      return writeAll({ em, dialect, workspaceId, author, now }, again, this.#deps.atRisk, rules);
     }, access);
     await this.#follow(access, workspaceId, outcome);
     return { hash, pending: plan.pending, drift: plan.drift, blocked: [] };
@@ -103,6 +109,7 @@ export class ConfigurationApply {
     // On SQLite there is one writer anyway.
     if (database.dialect === 'postgres')
       await em.execute('select "key" from product where workspace_id = ? order by "key" for update', [workspaceId]);
+    if (draught.products.some(changesRules)) await this.#deps.rules.lockAlerts(em);
     const devices = draught.devices.flatMap(({ state }) => state?.key ?? []).toSorted((one, other) => one - other);
     if (database.dialect === 'postgres')
       for (let at = 0; at < devices.length; at += LOCKED_AT_ONCE) {
@@ -122,6 +129,7 @@ export class ConfigurationApply {
   /** Tells every node, and goes on with deletions that have begun: the next start completes what a stop cuts off. */
   async #follow(access: Access, workspaceId: string, outcome: Outcome): Promise<void> {
     const { cluster, store, products, removals } = this.#deps;
+    for (const follow of outcome.afterCommit) follow();
     await cluster.changed([
       ...outcome.products.map((id) => ({ kind: 'product', id }) as const),
       ...outcome.tokens.map((id) => ({ kind: 'token', id }) as const),
@@ -135,12 +143,18 @@ export class ConfigurationApply {
   }
 }
 
-async function writeAll(writing: Writing, draught: Draught, atRisk: HistoryAtRisk): Promise<Outcome> {
-  const { products, tokens, members, productIds, productKeys, deviceIds, userIds, left, gone } = draught;
+async function writeAll(
+  writing: Writing,
+  draught: Draught,
+  atRisk: HistoryAtRisk,
+  around: RulesAround,
+): Promise<Outcome> {
+  const { products, tokens, members, productIds, productKeys, endpointIds, deviceIds, userIds, left, gone } = draught;
   const deleted = await beginDeletions(writing, products);
   const written = await writeProducts(writing, products);
   const forgotten = await writeFields(writing, written);
   await writeConfigurationFields(writing, written);
+  const rules = await writeRules(writing, written, endpointIds, around);
   await writeDecoders(writing, written);
   const ids = new Map([...productIds, ...written.map(({ id, draft }): [string, string] => [draft.name, id])]);
   const keys = new Map([...productKeys, ...written.map(({ key, draft }): [string, number] => [draft.name, key])]);
@@ -153,8 +167,10 @@ async function writeAll(writing: Writing, draught: Draught, atRisk: HistoryAtRis
   await leaveApplied(em, workspaceId, left);
   await forgetApplied(em, workspaceId, gone);
   await writeApplied(em, dialect, workspaceId, recordsOf(draught));
+  const changed = written.filter(({ isNew, draft }) => !isNew && draft.pending.length > 0).map(({ id }) => id);
   return {
-    products: written.filter(({ isNew, draft }) => !isNew && draft.pending.length > 0).map(({ id }) => id),
+    products: [...new Set([...changed, ...rules.products])],
+    afterCommit: rules.afterCommit,
     deleted,
     forgotten,
     devices,

@@ -62,7 +62,7 @@ export class ConfigurationExport {
         inSnapshot(em, dialect, async () => {
           const names = await readProductNames(em, workspaceId);
           const chosen = productKeys === null ? names : chosenBy(productKeys, names);
-          const states = await readProductStates(em, dialect, chosen);
+          const states = await readProductStates(em, dialect, workspaceId, chosen);
           const products = chosen.map(({ key }) => states.get(key)!.tree).toSorted(byName);
           if (withDevices) await requireFewDevices(em, workspaceId);
           const devices = withDevices

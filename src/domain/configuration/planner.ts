@@ -12,6 +12,7 @@ import { type Draft, draftOf, type Ownership, prunedDraft } from './draft.ts';
 import { checkMembers, type MemberDraft, usersOf } from './member-plan.ts';
 import { paired } from './pairing.ts';
 import { checkProduct, type ProductDraft } from './product-plan.ts';
+import { checkRulesOf } from './rule-plan.ts';
 import { type ProductName, readProductNames, readProductStates } from './product-state.ts';
 import type { Asked, DocumentTree, Section } from './read-document.ts';
 import { nameOfDevice, nameOfReference, type ProductReference } from './references.ts';
@@ -41,6 +42,8 @@ export interface Draught {
   productIds: ReadonlyMap<string, string>;
   /** The same by their keys. */
   productKeys: ReadonlyMap<string, number>;
+  /** Ids of the endpoints to which rules refer, by their names in the document. */
+  endpointIds: ReadonlyMap<string, string>;
   /** Ids of the devices to which tokens refer, by `nameOfDevice`. */
   deviceIds: ReadonlyMap<string, string>;
   /** Ids of the users that become members, by their addresses. */
@@ -84,7 +87,7 @@ export async function draughtOf(
   const [ownedProducts, ownedTokens, ownedMembers] = [owned('products'), owned('tokens'), owned('members')];
   const pruned = prune ? names.filter(({ name }) => ownedProducts.has(name)) : [];
   const concerned = [...[...pairs.values()].filter((name) => name !== null), ...pruned];
-  const states = await readProductStates(em, dialect, concerned);
+  const states = await readProductStates(em, dialect, workspaceId, concerned);
   const slices = new TransactionSlices();
   const products: ProductDraft[] = [];
   for (const [asked, name] of pairs) {
@@ -95,6 +98,7 @@ export async function draughtOf(
   }
   for (const { key, name } of pruned)
     products.push(prunedDraft('products', states.get(key)!, ownedProducts.get(name)!));
+  const endpointIds = await checkRulesOf(em, workspaceId, products, blocks);
 
   const references = referencesAfter(names, pairs);
   const prunedIds = new Set(pruned.map(({ id }) => id));
@@ -162,7 +166,7 @@ export async function draughtOf(
   const isThere = (one: Applied): boolean => !isRead(one) || there.has(placeKey(one));
   const productKeys = new Map([...staying].map(([name, { key }]) => [name, key]));
   const drafts = { products, tokens, members, devices };
-  const draught = { request, ...drafts, blocks, productIds, productKeys, deviceIds, userIds };
+  const draught = { request, ...drafts, blocks, productIds, productKeys, endpointIds, deviceIds, userIds };
   return {
     ...draught,
     left: prune ? [] : rest.filter(isThere),
@@ -242,7 +246,7 @@ function referencesAfter(
 }
 
 async function hashOf(draught: Omit<Draught, 'hash' | 'left' | 'gone'>): Promise<string> {
-  const { request, productIds, deviceIds, userIds } = draught;
+  const { request, productIds, endpointIds, deviceIds, userIds } = draught;
   const { document: _, ...how } = request;
   const hash = createHash('sha256');
   const add = (part: unknown): void => void hash.update(`${JSON.stringify(part)}\n`);
@@ -252,6 +256,7 @@ async function hashOf(draught: Omit<Draught, 'hash' | 'left' | 'gone'>): Promise
     add([section, name, idOf(state), is, target, wanted, applied?.state]);
     await slices.next();
   }
+  add([...endpointIds]);
   for (const ids of [productIds, deviceIds, userIds])
     add(draught.tokens.length === 0 && ids !== userIds ? 0 : [...ids]);
   return hash.digest('base64url');

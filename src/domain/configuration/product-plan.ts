@@ -1,9 +1,11 @@
 import { MAX_EXAMPLES } from '../decoders/decoder-examples.ts';
 import { MAX_CONFIGURATION_FIELDS } from '../products/configuration-service.ts';
 import { MAX_FIELDS_PER_PRODUCT } from '../products/new-field.ts';
+import { MAX_RULES } from '../rules/definition.ts';
 import type { Draft } from './draft.ts';
 import { itemsOf } from './normal-form.ts';
 import type { ProductState } from './product-state.ts';
+import { checkRules } from './rule-tree.ts';
 import { type Block, segment, type Tree } from './shape.ts';
 
 /** A product of a plan. */
@@ -36,6 +38,8 @@ export function checkProduct({ path, is, target }: ProductDraft, blocks: Block[]
   tooMany('fields', fields.length, MAX_FIELDS_PER_PRODUCT);
   tooMany('configurationFields', configurationFields.length, MAX_CONFIGURATION_FIELDS);
   tooMany('decoder.examples', examples.length, MAX_EXAMPLES);
+  tooMany('rules', itemsOf(target['rules']).length, MAX_RULES);
+  checkRules(target, path, blocks);
   const roles = new Map<unknown, unknown>();
   for (const { identifier, role } of fields) {
     if (role === undefined) continue;

@@ -17,6 +17,8 @@ import { MAX_ALIASES } from '../products/rename-field.ts';
 import { sortedJson } from '../text/sorted-json.ts';
 import { checkStorable } from '../text/text.ts';
 import { itemsOf, normalOf } from './normal-form.ts';
+import { RULES } from './rule-shape.ts';
+import { settledRules } from './rule-tree.ts';
 import { type GroupShape, isObject, shown, type Tree } from './shape.ts';
 import { anyJson, anyText, flag, number, oneOf, optionalText, text } from './values.ts';
 
@@ -70,7 +72,7 @@ const EXAMPLE: GroupShape = {
 /** A product of a document: all that its author decides, and nothing that the server made. */
 export const PRODUCT: GroupShape = {
   kind: 'group',
-  settle: withoutTakenAliases,
+  settle,
   properties: {
     key: { kind: 'value', read: (given, path) => checkAuthorKey(anyText(given, path), path), otherwise: null },
     name: { kind: 'value', read: text({ max: MAX_PRODUCT_NAME }), otherwise: null, isRequired: true },
@@ -87,6 +89,7 @@ export const PRODUCT: GroupShape = {
     webhookAnswer: { kind: 'value', read: readAnswer, otherwise: null },
     fields: { kind: 'list', by: 'identifier', item: FIELD },
     configurationFields: { kind: 'list', by: 'identifier', item: CONFIGURATION_FIELD },
+    rules: RULES,
     decoder: {
       kind: 'group',
       properties: {
@@ -106,6 +109,11 @@ function identifier(given: unknown, path: string): string {
   const name = anyText(given, path);
   if (!FIELD_IDENTIFIER.test(name)) throw badInput(`${path}: expected 1 to 64 characters of A-Z a-z 0-9 _ -.`);
   return name;
+}
+
+function settle(target: Tree, wanted: Tree): Tree {
+  const settled = withoutTakenAliases(target, wanted);
+  return settled['rules'] === undefined ? settled : normalOf(PRODUCT, { ...settled, rules: settledRules(settled) });
 }
 
 /** A field that the document names takes its identifier over from one that had it before, as `FieldService.add`. */

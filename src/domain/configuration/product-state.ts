@@ -1,13 +1,27 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
+import type { ConfigurationType } from '../entities/configuration-field.ts';
 import type { FieldType } from '../entities/field.ts';
 import type { DeviceType } from '../entities/product.ts';
+import { TagListType } from '../entities/tag-list.ts';
 import type { Dialect } from '../ports/database.ts';
+import type { Ground } from '../rules/check-condition.ts';
+import type { RuleDefinition } from '../rules/definition.ts';
+import { type Notify, TELL_ALL } from '../rules/notify.ts';
 import { jsonText, placeholders } from '../sql/long-columns.ts';
 import { sortedJson } from '../text/sorted-json.ts';
+import { readEndpointNames } from './endpoint-names.ts';
 import { normalOf } from './normal-form.ts';
 import { PRODUCT, requestTree } from './product-shape.ts';
-import { nameOfReference, type ProductReference, productReference } from './references.ts';
+import {
+  type EndpointReference,
+  inOrder,
+  nameOfReference,
+  type ProductReference,
+  productReference,
+} from './references.ts';
+import { nameOfRule } from './rule-shape.ts';
+import { ruleTree } from './rule-tree.ts';
 import type { Tree } from './shape.ts';
 
 /** Products read at once: a dashboard, a decoder and its examples may be long. */
@@ -34,6 +48,8 @@ export interface ProductState extends ProductName {
   fields: Map<string, { key: number; type: FieldType; wasBoolean: boolean }>;
   configurationFields: Map<string, number>;
   examples: Map<string, string>;
+  /** Keys of the rules by their names in the document. */
+  rules: Map<string, number>;
 }
 
 /** All products of a workspace in the order of their creation; those without a key are numbered by name. */
@@ -57,6 +73,7 @@ export async function readProductNames(em: EntityManager, workspaceId: string): 
 export async function readProductStates(
   em: EntityManager,
   dialect: Dialect,
+  workspaceId: string,
   names: readonly ProductName[],
 ): Promise<Map<number, ProductState>> {
   const states = new Map<number, ProductState>();
@@ -66,6 +83,7 @@ export async function readProductStates(
     const rows = await readRows(
       em,
       dialect,
+      workspaceId,
       some.map(({ key }) => key),
     );
     for (const name of some) states.set(name.key, stateOf(name, rows));
@@ -85,6 +103,7 @@ interface ConfigurationRow {
   productKey: number;
   key: number;
   identifier: string;
+  type: ConfigurationType;
   default: unknown;
 }
 interface ExampleRow {
@@ -102,6 +121,16 @@ interface ProductRow {
   webhookAnswer: string | null;
   source: string | null;
 }
+interface RuleColumns {
+  key: number;
+  productKey: number;
+  authorKey: string | null;
+  name: string;
+  enabled: boolean | number;
+  tags: string;
+  definition: string;
+  notify: string | null;
+}
 interface Rows {
   products: Map<number, ProductRow>;
   fields: Map<number, FieldRow[]>;
@@ -109,9 +138,17 @@ interface Rows {
   aliases: Map<number, { identifier: string }[]>;
   configurationFields: Map<number, ConfigurationRow[]>;
   examples: Map<number, ExampleRow[]>;
+  rules: Map<number, RuleColumns[]>;
+  /** By their ids; read where a rule names one. */
+  endpoints: Map<string, EndpointReference>;
 }
 
-async function readRows(em: EntityManager, dialect: Dialect, keys: readonly number[]): Promise<Rows> {
+async function readRows(
+  em: EntityManager,
+  dialect: Dialect,
+  workspaceId: string,
+  keys: readonly number[],
+): Promise<Rows> {
   // SQLite keeps JSON as text; cast it on PostgreSQL, whose driver would parse it.
   const text = (column: string): string => (dialect === 'sqlite' ? column : `${column}::text`);
   const select = <Row>(columns: string, from: string, order: string): Promise<Row[]> =>
@@ -145,7 +182,16 @@ async function readRows(em: EntityManager, dialect: Dialect, keys: readonly numb
     'decoder_example where product_key',
     'created_at, id',
   );
+  const rules = await select<RuleColumns>(
+    '"key", product_key as "productKey", author_key as "authorKey", name, enabled, tags, definition, notify',
+    'rule where product_key',
+    '"key"',
+  );
+  const areNamed = rules.some(({ notify }) => notify !== null && manner(notify).endpointIds !== null);
+  const endpoints = areNamed ? await readEndpointNames(em, workspaceId) : [];
   return {
+    rules: Map.groupBy(rules, ({ productKey }) => productKey),
+    endpoints: new Map(endpoints.map(({ id, reference }) => [id, reference])),
     products: new Map(products.map((row) => [row.productKey, row])),
     fields: Map.groupBy(fields, ({ productKey }) => productKey),
     aliases: Map.groupBy(aliases, ({ fieldKey }) => fieldKey),
@@ -167,6 +213,7 @@ function stateOf(name: ProductName, rows: Rows): ProductState {
   const fields = rows.fields.get(name.key) ?? [];
   const configurationFields = rows.configurationFields.get(name.key) ?? [];
   const examples = rows.examples.get(name.key) ?? [];
+  const rules = rulesOf(rows.rules.get(name.key) ?? [], { fields, configuration: configurationFields }, rows.endpoints);
   const json = (value: unknown): unknown => sortedJson(JSON.parse(jsonText(value)));
   const tree = {
     ...product,
@@ -183,6 +230,7 @@ function stateOf(name: ProductName, rows: Rows): ProductState {
       ...field,
       default: field.default === null ? null : (JSON.parse(jsonText(field.default)) as unknown),
     })),
+    rules: rules.map(({ tree }) => tree),
     decoder: {
       source,
       examples: examples.map((example) => ({
@@ -204,5 +252,36 @@ function stateOf(name: ProductName, rows: Rows): ProductState {
     ),
     configurationFields: new Map(configurationFields.map(({ key, identifier }) => [identifier, key])),
     examples: new Map(examples.map(({ id, name: example }) => [example, id])),
+    rules: new Map(rules.map(({ tree, key }) => [nameOfRule(tree), key])),
   };
+}
+
+const TAGS = new TagListType();
+
+function rulesOf(
+  rows: readonly RuleColumns[],
+  ground: Ground,
+  references: ReadonlyMap<string, EndpointReference>,
+): { key: number; tree: Tree }[] {
+  const seen = new Map<string, number>();
+  return rows.map(({ key, authorKey, name, enabled, tags, definition, notify }) => {
+    const nth = authorKey === null ? (seen.get(name) ?? 0) + 1 : 1;
+    if (authorKey === null) seen.set(name, nth);
+    const told = notify === null ? TELL_ALL : manner(notify);
+    const endpoints = told.endpointIds?.flatMap((id) => references.get(id) ?? []) ?? null;
+    const stored = {
+      authorKey,
+      name,
+      enabled: Boolean(enabled),
+      tags: TAGS.convertToJSValue(tags),
+      definition: JSON.parse(definition) as RuleDefinition,
+      notify: told,
+      endpoints: endpoints && inOrder(endpoints),
+    };
+    return { key, tree: ruleTree(stored, ground, nth) };
+  });
+}
+
+function manner(notify: string): Notify {
+  return JSON.parse(notify) as Notify;
 }

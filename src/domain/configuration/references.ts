@@ -9,13 +9,17 @@ export type ProductReference = string | { name: string; nth?: number };
 
 /** The reference as a document writes it. */
 export function readProductReference(given: unknown, path: string): ProductReference {
+  return readReference(given, path, 'a product');
+}
+
+function readReference(given: unknown, path: string, what: string): ProductReference {
   if (typeof given === 'string' && given !== '') return given;
   if (isObject(given)) {
     const { name, nth = 1, ...rest } = given;
     const isNumbered = typeof nth === 'number' && Number.isInteger(nth) && nth > 0;
     if (typeof name === 'string' && isNumbered && Object.keys(rest).length === 0) return productReference(name, nth);
   }
-  throw badInput(`${path}: expected the key of a product, or {name} of one without a key, got ${shown(given)}.`);
+  throw badInput(`${path}: expected the key of ${what}, or {name} of one without a key, got ${shown(given)}.`);
 }
 
 /** The reference to a product without a key. */
@@ -49,4 +53,18 @@ export function readDeviceReference(given: unknown, path: string): DeviceReferen
 /** The name of a device within a document. */
 export function nameOfDevice({ product, serialNumber }: DeviceReference): string {
   return `${nameOfReference(product)}/${serialNumber}`;
+}
+
+/** An endpoint as a document names it: by its key, or one without a key by its name, likewise. */
+export type EndpointReference = ProductReference;
+
+/** The reference as a document writes it. */
+export function readEndpointReference(given: unknown, path: string): EndpointReference {
+  return readReference(given, path, 'an endpoint');
+}
+
+/** References, each once, in the order of their names. */
+export function inOrder(references: readonly ProductReference[]): ProductReference[] {
+  const byName = new Map(references.map((one) => [nameOfReference(one), one]));
+  return [...byName.keys()].toSorted().map((name) => byName.get(name)!);
 }

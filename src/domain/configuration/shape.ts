@@ -19,10 +19,14 @@ interface PartShape {
   otherwise: unknown;
 }
 
-/** Items that the property `by` names: what is not listed stays; only a prune takes it away. */
+/**
+ * Items that the property `by` names: what is not listed stays; only a prune takes it away. `nameOf`: the name is made of
+ * several properties.
+ */
 interface ListShape {
   kind: 'list';
   by: string;
+  nameOf?: (item: Tree) => string;
   item: GroupShape;
 }
 
@@ -78,8 +82,8 @@ export function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** The name of a list's item. */
-export function nameIn({ by }: ListShape, item: Tree): string {
-  return item[by] as string;
+export function nameIn({ by, nameOf }: ListShape, item: Tree): string {
+  return nameOf === undefined ? (item[by] as string) : nameOf(item);
 }
 
 /** Reads an object as the shape says; each mistake is a block. */
@@ -121,7 +125,7 @@ function readPart(shape: Shape, given: unknown, path: string, blocks: Block[]): 
   }
   const items = new Map<string, Tree>();
   for (const [index, item] of given.entries()) {
-    const name = isObject(item) ? item[shape.by] : undefined;
+    const name = isObject(item) && typeof item[shape.by] === 'string' ? nameIn(shape, item) : undefined;
     const isNamed = typeof name === 'string' && name !== '';
     const at = path + (isNamed ? segment(name) : `[${index}]`);
     const read = readGroup(shape.item, item, at, blocks);

@@ -108,6 +108,7 @@ export async function beginDeletions(
       [now, ...keys],
       'run',
     );
+    await em.execute(`update rule set author_key = null where product_key in (${placeholders(keys)})`, keys, 'run');
   }
   return gone.map(({ id, key }) => ({ id, key }));
 }

@@ -6,6 +6,8 @@ import { examplesOf, MAX_EXAMPLES_BYTES } from '../decoders/example-rows.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import { searchable } from '../text/text.ts';
+import { RuleSchema } from '../entities/rule.ts';
+import { onOtherFields, readGround, rowOf } from '../rules/rule-rows.ts';
 import { uuidV7 } from '../text/uuid.ts';
 import { newWebhookId } from './webhook-id.ts';
 
@@ -81,7 +83,29 @@ export async function copyProduct(
     [copy.key, product],
   );
   await copyExamples(em, examples, copy.key, now);
+  await copyRules(em, source, copy, now);
   return { copy, bytes };
+}
+
+/** Copies rules to the fields of the copy; without their keys, which are unique. */
+async function copyRules(em: EntityManager, source: Product, copy: Product, now: number): Promise<void> {
+  const rules = await em.find(RuleSchema, { product: source.key }, { orderBy: { key: 'asc' } });
+  if (rules.length === 0) return;
+  const ground = { from: await readGround(em, source.key), to: await readGround(em, copy.key) };
+  for (const rule of rules)
+    em.create(RuleSchema, {
+      id: uuidV7(),
+      workspace: copy.workspace,
+      product: copy,
+      name: rule.name,
+      enabled: rule.enabled,
+      tags: rule.tags,
+      definition: JSON.stringify(onOtherFields(rowOf(rule).definition, ground)),
+      notify: rule.notify ?? null,
+      revision: 1,
+      judgedRevision: 0,
+      createdAt: now,
+    });
 }
 
 /** Copies examples one by one without reading them, as a call is long; others run in between. */

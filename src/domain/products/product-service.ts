@@ -166,7 +166,7 @@ export class ProductService {
   }
 
   /**
-   * Copies fields, decoder and dashboard; no devices, a webhook URL of its own (contract `cloneProduct`). `onCopied`
+   * Copies fields, decoder, dashboard and rules; no devices, a webhook URL of its own (contract `cloneProduct`). `onCopied`
    * gets the bytes of the examples.
    */
   async clone(access: Access, id: string, name: string, onCopied?: (bytes: number) => void): Promise<Product> {
@@ -179,6 +179,8 @@ export class ProductService {
       return copyProduct(em, database.dialect, source, { name, author, now: now() });
     });
     onCopied?.(bytes);
+    // Its rules watch from now on.
+    await this.#deps.cluster.changed([{ kind: 'product', id: copy.id }]);
     return copy;
   }
 

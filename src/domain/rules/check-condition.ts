@@ -171,7 +171,9 @@ function checkChanged({ from, to }: GivenCondition, { key, identifier, type }: K
 function checkThreshold(given: GivenCondition, field: KnownField, ground: Ground, path: string): Condition {
   const { operator, clear } = given;
   const window = given.window ?? null;
-  const type = window === null ? field.type : typeInWindow(window.aggregation, field, `${path}.window.aggregation`);
+  const read = window === null ? field.type : typeInWindow(window.aggregation, field, `${path}.window.aggregation`);
+  // Whole numbers may be compared with any.
+  const type = read === 'INTEGER' ? 'FLOAT' : read;
   if (window !== null) checkSeconds(window.seconds, `${path}.window.seconds`, 1);
   if (operator == null) throw badInput(`${path}.operator: say how "${field.identifier}" is compared, such as GT.`);
   if (!OPERATORS[type].includes(operator))

@@ -8,11 +8,12 @@ import { checkNotify, type GivenNotify, TELL_ALL } from './notify.ts';
 import { checkSchedule, type GivenSchedule } from './schedule.ts';
 
 /** Maximum characters of a rule's name. */
-const MAX_NAME = 200;
+export const MAX_RULE_NAME = 200;
 /** Maximum characters of a rule's definition, as JSON. */
 const MAX_DEFINITION = 65_536;
 
-interface GivenLevel {
+/** A level as a client sends it. */
+export interface GivenLevel {
   severity: Severity;
   all?: readonly GivenCondition[] | null | undefined;
   any?: readonly GivenCondition[] | null | undefined;
@@ -35,37 +36,36 @@ export interface GivenRule {
 /** A rule in its normal form. */
 export type CheckedRule = ReturnType<typeof checkRule>;
 
-/** The rule with its defaults; BAD_USER_INPUT naming the path of the first mistake. */
-export function checkRule(input: GivenRule, ground: Ground) {
+/** The rule with its defaults; BAD_USER_INPUT naming the path, below `at`, of the first mistake. */
+export function checkRule(input: GivenRule, ground: Ground, at = 'input') {
   const definition: RuleDefinition = {
-    levels: checkLevels(input.levels, ground),
-    forSeconds: checkSeconds(input.forSeconds ?? 0, 'input.forSeconds', 0),
-    clearForSeconds: checkSeconds(input.clearForSeconds ?? 0, 'input.clearForSeconds', 0),
+    levels: checkLevels(input.levels, ground, `${at}.levels`),
+    forSeconds: checkSeconds(input.forSeconds ?? 0, `${at}.forSeconds`, 0),
+    clearForSeconds: checkSeconds(input.clearForSeconds ?? 0, `${at}.clearForSeconds`, 0),
     latched: input.latched ?? false,
-    schedule: input.schedule == null ? null : checkSchedule(input.schedule, 'input.schedule'),
+    schedule: input.schedule == null ? null : checkSchedule(input.schedule, `${at}.schedule`),
   };
   const { length } = JSON.stringify(definition);
   if (length > MAX_DEFINITION)
-    throw badInput(`input.levels: ${length} characters as JSON, at most ${MAX_DEFINITION} are allowed.`);
+    throw badInput(`${at}.levels: ${length} characters as JSON, at most ${MAX_DEFINITION} are allowed.`);
   return {
-    authorKey: checkAuthorKey(input.key, 'input.key'),
-    name: checkText(input.name, 'input.name', { max: MAX_NAME }),
+    authorKey: checkAuthorKey(input.key, `${at}.key`),
+    name: checkText(input.name, `${at}.name`, { max: MAX_RULE_NAME }),
     enabled: input.enabled ?? true,
-    tags: checkTags(input.tags ?? [], 'input.tags'),
+    tags: checkTags(input.tags ?? [], `${at}.tags`),
     definition,
-    ...(input.notify == null ? { notify: TELL_ALL, named: [] } : checkNotify(input.notify, 'input.notify')),
+    ...(input.notify == null ? { notify: TELL_ALL, named: [] } : checkNotify(input.notify, `${at}.notify`)),
   };
 }
 
-function checkLevels(levels: readonly GivenLevel[], ground: Ground): Level[] {
+function checkLevels(levels: readonly GivenLevel[], ground: Ground, at: string): Level[] {
   if (levels.length === 0 || levels.length > SEVERITIES.length)
-    throw badInput(`input.levels: expected 1 to ${SEVERITIES.length} levels, not ${levels.length}.`);
+    throw badInput(`${at}: expected 1 to ${SEVERITIES.length} levels, not ${levels.length}.`);
   const places = new Map<Severity, number>();
   const checked = levels.map((level, index) => {
-    const path = `input.levels[${index}]`;
+    const path = `${at}[${index}]`;
     const first = places.get(level.severity);
-    if (first !== undefined)
-      throw badInput(`${path}.severity: ${level.severity} is also that of input.levels[${first}].`);
+    if (first !== undefined) throw badInput(`${path}.severity: ${level.severity} is also that of ${at}[${first}].`);
     places.set(level.severity, index);
     return checkLevel(level, ground, path);
   });

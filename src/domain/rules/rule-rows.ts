@@ -6,7 +6,7 @@ import { type Rule, RuleSchema } from '../entities/rule.ts';
 import type { Database } from '../ports/database.ts';
 import { placeholders } from '../sql/long-columns.ts';
 import type { Ground } from './check-condition.ts';
-import { configurationOf, fieldsOf, type RuleDefinition } from './definition.ts';
+import { type Condition, configurationOf, fieldsOf, type Operand, type RuleDefinition } from './definition.ts';
 import { type Notify, TELL_ALL } from './notify.ts';
 
 /** A rule as lists show it. */
@@ -66,6 +66,32 @@ export async function requireUnwatched(
     `The rule "${rule.name}" watches the ${part.kind} "${part.identifier}": change it (updateRule) or delete it first.`,
     { existingId: rule.id },
   );
+}
+
+/** The definition with the fields of the other product that have the same identifiers. */
+export function onOtherFields(definition: RuleDefinition, { from, to }: { from: Ground; to: Ground }): RuleDefinition {
+  const other = (part: keyof Ground, key: number): number => {
+    const { identifier } = from[part].find((one) => one.key === key)!;
+    return to[part].find((one) => one.identifier === identifier)!.key;
+  };
+  const operandOn = (operand: Operand): Operand => {
+    if ('field' in operand) return { field: other('fields', operand.field) };
+    return 'configuration' in operand ? { configuration: other('configuration', operand.configuration) } : operand;
+  };
+  const conditionOn = (condition: Condition): Condition => {
+    if (condition.field === null) return condition;
+    const field = other('fields', condition.field);
+    return condition.kind === 'threshold'
+      ? { ...condition, field, operand: operandOn(condition.operand) }
+      : { ...condition, field };
+  };
+  const levels = definition.levels.map((level) => ({ ...level, conditions: level.conditions.map(conditionOn) }));
+  return { ...definition, levels };
+}
+
+/** What is recorded from that position on is judged, where nothing was watched before. */
+export async function watchFrom(em: EntityManager, position: string): Promise<void> {
+  await em.execute('update rule_reader set position = ? where share = 0 and position is null', [position], 'run');
 }
 
 function parsed({ definition }: Pick<Rule, 'definition'>): RuleDefinition {

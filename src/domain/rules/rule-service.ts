@@ -17,7 +17,7 @@ import { type CheckedRule, checkRule, type GivenRule } from './check-rule.ts';
 import { MAX_RULES, type RuleDefinition } from './definition.ts';
 import { idsOfEndpoints } from './named-endpoints.ts';
 import { isDefault, type Notify } from './notify.ts';
-import { readGround, rowOf, type RuleRow } from './rule-rows.ts';
+import { readGround, rowOf, type RuleRow, watchFrom } from './rule-rows.ts';
 
 interface RuleServiceDeps {
   database: Database;
@@ -129,11 +129,6 @@ export class RuleService {
   #changed(productId: string): Promise<void> {
     return this.#deps.cluster.changed([{ kind: 'product', id: productId }]);
   }
-}
-
-/** What is recorded from that position on is judged, where nothing was watched before. */
-async function watchFrom(em: EntityManager, position: string): Promise<void> {
-  await em.execute('update rule_reader set position = ? where share = 0 and position is null', [position], 'run');
 }
 
 async function find(em: EntityManager, access: Access, id: string): Promise<Rule> {

@@ -63,9 +63,10 @@ export function shownValues(values: Readonly<Record<string, StoredValue>>, { fie
   );
 }
 
-/** Aggregations of a window are numbers, but for the first and last value. */
+/** Aggregations of a window are numbers, but for the first and last value; whole numbers are compared with any. */
 function comparedType({ window }: Threshold, type: FieldType): FieldType {
-  return window === null || window.aggregation === 'FIRST' || window.aggregation === 'LAST' ? type : 'FLOAT';
+  const isValue = window === null || window.aggregation === 'FIRST' || window.aggregation === 'LAST';
+  return isValue && type !== 'INTEGER' ? type : 'FLOAT';
 }
 
 function shownValue(type: FieldType, value: StoredValue | null): unknown {

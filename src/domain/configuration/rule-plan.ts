@@ -1,0 +1,48 @@
+import type { EntityManager } from '@mikro-orm/sql';
+import { placeholders } from '../sql/long-columns.ts';
+import { piecesOf } from '../sql/pieces.ts';
+import { type EndpointName, readEndpointNames } from './endpoint-names.ts';
+import { itemsOf } from './normal-form.ts';
+import type { ProductDraft } from './product-plan.ts';
+import { endpointsNamed } from './rule-tree.ts';
+import { type Block, segment } from './shape.ts';
+
+/** Blocks keys of rules that others have, and endpoints that there are not. Returns the ids of endpoints by their names. */
+export async function checkRulesOf(
+  em: EntityManager,
+  workspaceId: string,
+  products: readonly ProductDraft[],
+  blocks: Block[],
+): Promise<ReadonlyMap<string, string>> {
+  const staying = products.filter(({ target }) => target !== undefined);
+  const keys = staying.flatMap(({ path, state, target }) =>
+    itemsOf(target!['rules']).flatMap(({ key }) =>
+      typeof key === 'string' ? [{ key, at: `${path}.rules${segment(key)}.key`, product: state?.key ?? null }] : [],
+    ),
+  );
+  const concerned = new Set(products.flatMap(({ state }) => state?.key ?? []));
+  const holders = new Map<string, string>();
+  for (const some of piecesOf([...new Set(keys.map(({ key }) => key))])) {
+    const rows = await em.execute<{ key: string; name: string; productKey: number }[]>(
+      'select author_key as "key", name, product_key as "productKey" from rule where workspace_id = ? ' +
+        `and author_key in (${placeholders(some)})`,
+      [workspaceId, ...some],
+    );
+    // One of a product of the document goes, stays or is another one's by then.
+    for (const row of rows) if (!concerned.has(row.productKey)) holders.set(row.key, row.name);
+  }
+  const seen = new Set<string>();
+  for (const { key, at } of keys) {
+    if (holders.has(key))
+      blocks.push({ path: at, message: `the rule "${holders.get(key)!}" of another product has the key "${key}".` });
+    else if (seen.has(key)) blocks.push({ path: at, message: `another rule has the key "${key}" as well.` });
+    seen.add(key);
+  }
+  const named = staying.flatMap(({ path, target }) => endpointsNamed(target!, path));
+  if (named.length === 0) return new Map();
+  const names: EndpointName[] = await readEndpointNames(em, workspaceId);
+  const ids = new Map(names.map(({ name, id }) => [name, id]));
+  for (const { name, path } of named)
+    if (!ids.has(name)) blocks.push({ path, message: `the workspace has no endpoint ${name}.` });
+  return ids;
+}
