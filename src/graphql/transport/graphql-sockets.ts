@@ -1,39 +1,21 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ExecutionArgs, type ExecutionResult, GraphQLError, OperationTypeNode } from 'graphql';
-import { CloseCode, type Context, handleProtocols, makeServer, type SubscribePayload } from 'graphql-ws';
+import type { ExecutionArgs } from 'graphql';
+import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Access } from '../../domain/access/access.ts';
 import type { Cluster } from '../../domain/ports/cluster.ts';
 import { eachInTurns } from '../../scheduling/yield-to-event-loop.ts';
 import { EventLoopQueue } from '../../scheduling/event-loop-queue.ts';
 import { LANES } from '../../scheduling/lanes.ts';
-import type { Authenticator } from '../../domain/accounts/authenticator.ts';
-import { AppError, asAppError, badInput } from '../../errors.ts';
-import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts';
-import { type Promised, whenKnown } from '../context/promised.ts';
-import { EventPush, nextMessage } from './event-push.ts';
-import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
+import { asAppError } from '../../errors.ts';
 import { type BodyMemory, countHalfMessages } from './half-messages.ts';
-import type { LoaderSources } from '../context/loaders.ts';
-import { LiveStream } from '../live/live-stream.ts';
-import { withErrors } from '../operation/large-answers.ts';
-import type { AdmittedOperation, Operations } from '../operation/operations.ts';
-import { RefusedDocument } from '../operation/refused-document.ts';
-import type { EventAnswer } from '../operation/event-response-cache.ts';
-import { KeptSubscriptions } from './kept-subscriptions.ts';
-import { SocketMessages, UnreadPayload } from './socket-messages.ts';
+import { SocketMessages } from './socket-messages.ts';
 import { CLOSES_MS, SessionRights } from './session-rights.ts';
-import { UntilIdle } from './until-idle.ts';
+import { type SocketExtra, SocketOperations, type SocketOperationsDeps } from './socket-operations.ts';
 import { FORBIDDEN, SERVICE_RESTART, SocketSession, TRY_AGAIN_LATER } from './socket-session.ts';
-import { must } from '../../must.ts';
 
 /** Dependencies of sockets: they run operations and learn rights from these. */
-export interface GraphqlSocketsDeps {
-  operations: Operations;
-  sources: LoaderSources;
-  live: LiveSources;
-  authenticator: Authenticator;
+export interface GraphqlSocketsDeps extends SocketOperationsDeps {
   /** `http/anonymous-requests`: counts requests without a valid token; throws RATE_LIMITED. */
   anonymous: {
     begin: (request: IncomingMessage) => void;
@@ -49,15 +31,11 @@ export interface GraphqlSocketsDeps {
   maxMessageBytes: number;
   bodies: BodyMemory;
   now: () => number;
-  log: GraphqlLog;
 }
 
 const PATH = '/graphql';
-const MAX_OPERATIONS = 100;
 /** Bytes of a long message. Shorter ones that wait for an id are not counted: maximum 20 per connection. */
 const LONG_MESSAGE = 262_144;
-/** Maximum characters of an operation's id: it is kept as long as the operation runs. */
-const MAX_ID = 1000;
 /** Maximum frames per message, enough for a megabyte in 4 KB each (Go): tiny ones are all read in one turn. */
 const MAX_FRAGMENTS = 272;
 /** Maximum pieces of one frame that the kernel hands over: each takes a hundred bytes beside its own. */
@@ -65,29 +43,19 @@ const MAX_PIECES = 4096;
 const [INIT_WITHIN_MS, DRAIN_MS, CLOSE_MS] = [5000, 5000, 2000];
 const RESTARTS = [SERVICE_RESTART, 'the server restarts, connect again'] as const;
 
-interface Extra {
-  session: SocketSession;
-  request: IncomingMessage;
-  address: string;
-}
-
 /** `graphql-transport-ws` on /graphql (CONTRACT 7): the door for subscriptions; queries and mutations may use it too. */
 export class GraphqlSockets {
   readonly #deps: GraphqlSocketsDeps;
   readonly #server: WebSocketServer;
   readonly #protocol;
-  readonly #format;
   readonly #sessions = new Set<SocketSession>();
-  readonly #kept = new KeptSubscriptions();
-  /** Turns in which all connections read, and all subscriptions send. */
+  /** Turns in which all connections read. */
   readonly #reading = new EventLoopQueue(LANES.socketMessages);
-  readonly #pushing = new EventLoopQueue(LANES.socketPushes);
   readonly #rights: SessionRights;
   #draining = false;
 
   constructor(deps: GraphqlSocketsDeps) {
     this.#deps = deps;
-    this.#format = createErrorFormatter(deps.log);
     this.#protocol = this.#createProtocol();
     this.#server = new WebSocketServer({
       noServer: true,
@@ -198,7 +166,7 @@ export class GraphqlSockets {
     session.socket.close(CloseCode.InternalServerError, 'internal error');
   }
 
-  async #connect(context: Context<Record<string, unknown>, Extra>): Promise<boolean> {
+  async #connect(context: Context<Record<string, unknown>, SocketExtra>): Promise<boolean> {
     const { session, request } = context.extra;
     const { anonymous, authenticator, refusedPage } = this.#deps;
     const failed = (error: unknown): never => anonymous.failed(request, error);
@@ -229,120 +197,21 @@ export class GraphqlSockets {
   }
 
   #createProtocol() {
-    return makeServer<Record<string, unknown>, Extra>({
+    const operations = new SocketOperations(this.#deps);
+    return makeServer<Record<string, unknown>, SocketExtra>({
       connectionInitWaitTimeout: INIT_WITHIN_MS,
       onConnect: (context) => this.#connect(context),
-      onSubscribe: (context, id, payload) => this.#admit(context, id, payload),
-      execute: (args: ExecutionArgs & Partial<Running>) => this.#execute(running(args)).catch(failing),
-      subscribe: (args: ExecutionArgs & Partial<Running>) => this.#subscribe(running(args)).catch(failing),
+      onSubscribe: (context, id, payload) => operations.admit(context, id, payload),
+      execute: (args: ExecutionArgs) => operations.execute(args),
+      subscribe: (args: ExecutionArgs) => operations.subscribe(args),
       onNext: ({ extra }, _id, _payload, _args, result) =>
-        result.errors === undefined ? undefined : { ...result, errors: this.#formatted(result.errors, extra.session) },
-      onError: ({ extra }, _id, _payload, errors) => this.#formatted(errors, extra.session),
+        result.errors === undefined
+          ? undefined
+          : { ...result, errors: operations.formatted(result.errors, extra.session) },
+      onError: ({ extra }, _id, _payload, errors) => operations.formatted(errors, extra.session),
       onComplete: (context, id, payload) => context.extra.session.over(id, payload),
     });
   }
-
-  /** The errors to report, or the operation to run. */
-  async #admit(context: Context<Record<string, unknown>, Extra>, id: string, payload: SubscribePayload) {
-    const { session, address } = context.extra;
-    const { authenticator, operations, sources, live } = this.#deps;
-    try {
-      if (session.ending || session.access === null)
-        throw new AppError('UNAVAILABLE', 'This connection is being closed; connect again.');
-      if (Object.keys(context.subscriptions).length > MAX_OPERATIONS)
-        throw new AppError('OVERLOADED', `At most ${MAX_OPERATIONS} operations run on one connection.`);
-      if (payload instanceof UnreadPayload) throw payload.reason;
-      if (id.length > MAX_ID) throw badInput(`An operation's id has at most ${MAX_ID} characters.`);
-      const present = (access: Access): Promised<Access | null> => authenticator.present(access);
-      const asking = new GraphqlContext(session.access, address, sources, live, undefined, present);
-      session.budgets.set(id, asking.budget);
-      const admitted = await operations.admit(payload, asking);
-      const kept = this.#keptBy(session, payload, admitted);
-      if (kept === null) session.running.add(id);
-      const { operationName = null } = payload;
-      // Empties the payload, which graphql-ws keeps as long as the operation runs.
-      Object.assign(payload, { query: '', operationName: null, variables: null });
-      const args = { schema: operations.schema, document: admitted.checked.document };
-      return { ...args, operationName, admitted, session, id, kept };
-    } catch (error) {
-      session.over(id, payload);
-      if (error instanceof RefusedDocument) return error.errors;
-      // Nothing that one operation meets with closes the connection of others.
-      const originalError = error instanceof Error ? error : new Error(String(error));
-      return [new GraphQLError(originalError.message, { originalError })];
-    }
-  }
-
-  /** null: it is no subscription. */
-  #keptBy(session: SocketSession, payload: SubscribePayload, admitted: AdmittedOperation): UntilIdle | null {
-    if (admitted.operation.operation !== OperationTypeNode.SUBSCRIPTION) return null;
-    if (session.socket.readyState !== session.socket.OPEN)
-      throw new AppError('UNAVAILABLE', 'This connection is closed; connect again.');
-    const kept = new UntilIdle(this.#kept.keep(session, admitted));
-    session.keep(payload, () => kept.end());
-    return kept;
-  }
-
-  /** Sends long data as it was written: graphql-ws sees results that never come, and their end. */
-  async #execute({ admitted, session, id }: Running): Promise<ExecutionResult | AsyncIterable<never>> {
-    const { result, written } = await this.#deps.operations.execute(admitted);
-    if (written === null) return result;
-    const errors = this.#formatted(result.errors ?? [], session);
-    const payload = withErrors(written, errors.length === 0 ? undefined : errors);
-    const next = async (): Promise<IteratorResult<never>> => {
-      session.push(nextMessage(id, payload));
-      await session.sent();
-      return { done: true, value: undefined };
-    };
-    return { [Symbol.asyncIterator]: () => ({ next }) };
-  }
-
-  async #subscribe({ admitted, session, id, kept }: Running): Promise<EventPush | ExecutionResult> {
-    const { operations } = this.#deps;
-    const events = await must(kept).during(() => operations.subscribe(admitted));
-    if (!(events instanceof LiveStream)) return events;
-    const payloadOf = ({ result, text, written }: EventAnswer): string | Buffer | null => {
-      if (text !== null || result === null) return text;
-      const errors = this.#formatted(result.errors ?? [], session);
-      return written ? withErrors(written, errors) : JSON.stringify({ ...result, errors });
-    };
-    return new EventPush({
-      id,
-      session,
-      budget: admitted.context.budget,
-      events,
-      kept: must(kept),
-      turns: this.#pushing,
-      payloadOf: (event) => whenKnown(operations.answer(admitted, event), payloadOf),
-      onPushed: (messages, characters) => operations.pushed(admitted, messages, characters),
-    });
-  }
-
-  #formatted(errors: readonly GraphQLError[], { requestId }: SocketSession) {
-    return errors.map((error) => this.#format(error.toJSON(), error, requestId));
-  }
-}
-
-/** Arguments that graphql-ws hands from `onSubscribe` to `execute` and `subscribe` beside graphql-js's own. */
-interface Running {
-  admitted: AdmittedOperation;
-  session: SocketSession;
-  id: string;
-  kept: UntilIdle | null;
-}
-
-function running({ admitted, session, id, kept = null }: Partial<Running>): Running {
-  if (admitted === undefined || session === undefined || id === undefined)
-    throw new Error('An operation that was not admitted.');
-  return { admitted, session, id, kept };
-}
-
-/** Fails from the start: graphql-ws ends the one operation with that, but the connection with a thrown error. */
-function failing(error: unknown): AsyncIterable<never> {
-  const next = async (): Promise<never> => {
-    throw error;
-  };
-  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 function refuseUpgrade(socket: Duplex, status: string): void {
