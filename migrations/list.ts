@@ -22,6 +22,7 @@ import { MovedDevices } from './0021-moved-devices.ts';
 import { RulesOfProducts } from './0022-rules.ts';
 import { AlertsOfRules } from './0023-alerts.ts';
 import { ToldAlerts } from './0024-told-alerts.ts';
+import { Endpoints } from './0025-endpoints.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -49,4 +50,5 @@ export const MIGRATIONS = [
   { name: '0022-rules', class: RulesOfProducts },
   { name: '0023-alerts', class: AlertsOfRules },
   { name: '0024-told-alerts', class: ToldAlerts },
+  { name: '0025-endpoints', class: Endpoints },
 ];

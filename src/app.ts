@@ -38,6 +38,7 @@ import { createLog, endOnUncaught, logAtRest } from './log.ts';
 import { measuredEngine } from './metrics/measured.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { DecoderPool } from './sandbox/decoder-pool.ts';
+import { NetTransmitter } from './transmission/net-transmitter.ts';
 import { YamlThread } from './yaml/yaml-thread.ts';
 
 /** Maximum time of a stop before what is left is cut off. */
@@ -116,11 +117,13 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   const engine = measuredEngine(pool, metrics);
   const yaml = new YamlThread();
   closers.add('YAML', () => yaml.stop());
+  const transmitter = new NetTransmitter(config.outgoing);
+  closers.add('connections to receivers', () => transmitter.stop());
   const onRejected = (code: string): void => metrics.rejected(code);
   const receiptMarks = await openMarks(database, now, log, closers);
   const onForgotten = (values: number): void => metrics.forgotten(values);
   const told = { onRejected, onForgotten, nodePlace, receiptMarks };
-  const around = { config, database, store, cluster, limiter, frames, engine, yaml, ...told, now, log };
+  const around = { config, database, store, cluster, limiter, frames, engine, yaml, transmitter, ...told, now, log };
   const domain = createDomain(around, closers);
   const transports = await createTransports({
     config,
@@ -176,6 +179,7 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   port = portOf(server);
   const url = `http://localhost:${port}`;
   await startBackups(config, log, closers);
+  domain.sender.start();
   log.info({ url, console: `${url}/console/`, host: config.host, port, database: config.database.kind }, 'listening');
   transports.warmUp().catch((error: unknown) => log.debug({ err: error }, 'the first query was not warmed up'));
   return url;

@@ -28,19 +28,31 @@ interface AlertsDeps {
   deviceCache: DeviceCache;
   feed: RecordedFeed;
   cluster: Cluster;
+  outbox: AlertOutbox;
   now: () => number;
   log: Logger;
 }
 
 /** Builds rules, what judges recorded values by the rules, and tells of alerts, in order of need. */
 export function createAlerts(deps: AlertsDeps, closers: Closers) {
-  const { bare: database, audited, store, history, ingestCache, deviceCache: devices, feed, cluster, now, log } = deps;
+  const {
+    bare: database,
+    audited,
+    store,
+    history,
+    ingestCache,
+    deviceCache: devices,
+    feed,
+    cluster,
+    outbox,
+    now,
+    log,
+  } = deps;
   const alertFeed = new AlertFeed({
     database,
     onError: (error) => log.warn({ err: error }, 'reading changes of alerts'),
   });
   closers.add('changes of alerts', () => alertFeed.stop());
-  const outbox: AlertOutbox = { write: async () => {}, wake: () => {} };
   const book = new RuleBook(database, cluster);
   const judgings = new Judgings({ database, store, history, ingestCache, devices, now });
   const onAlerts = (): void => alertFeed.changed();

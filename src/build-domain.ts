@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { createAlerts } from './build-alerts.ts';
 import type { Closers } from './closers.ts';
+import { createOutgoing, type WayOut } from './build-outgoing.ts';
 import type { Config } from './config.ts';
 import type { Database } from './domain/ports/database.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
@@ -70,10 +71,9 @@ import { WebhookReceiver } from './domain/receiving/webhook-receiver.ts';
 import { WorkspaceRemoval } from './domain/products/workspace-removal.ts';
 import { WorkspaceService } from './domain/accounts/workspace-service.ts';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
+const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000];
 
-interface DomainDeps {
+interface DomainDeps extends WayOut {
   config: Config;
   database: Database;
   store: MeasurementStore;
@@ -115,8 +115,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     log,
   } = deps;
   const auditLog = new AuditLog({ database: bare, now });
-  // For administration: its changes under audit get their entry in the same transaction.
   const { database } = auditLog;
+  const outgoing = createOutgoing({ ...deps, auditLog }, closers);
   const checkDecoder = async (source: string, workspaceId: string, tokenId: string): Promise<void> => {
     await checkSource(engine, source, workspaceId, tokenId);
     const remedy = 'create the product without it and use saveDecoder with "force".';
@@ -191,7 +191,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   });
   closers.add('device status', () => statusWatch.stop());
   const deviceCache = new DeviceCache(bare, cluster);
-  const watching = { bare, audited: database, store, history, ingestCache, deviceCache, feed, cluster, now, log };
+  const watching = { ...deps, ...outgoing, bare, audited: database, store, history, ingestCache, deviceCache, feed };
   const watched = createAlerts(watching, closers);
   const exporter = new Exporter({ authenticator, store, history, devices: deviceList, ingestCache, shares });
   const importer = new Importer({
@@ -346,5 +346,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     configurationExport,
     configurationPlans,
     configurationApply,
+    ...outgoing,
   };
 }

@@ -9,6 +9,7 @@ import { createGraphqlTransport, type GraphqlTransport } from './graphql/transpo
 import type { WatchExecution } from './graphql/operation/compiled-operation.ts';
 import { LiveCalls } from './graphql/live/live-calls.ts';
 import { LiveAlerts } from './graphql/live/live-alerts.ts';
+import { LiveDeliveries } from './graphql/live/live-deliveries.ts';
 import { LiveStatus } from './graphql/live/live-status.ts';
 import { LiveMeasurements } from './graphql/live/live-measurements.ts';
 import { AnonymousRequests } from './http/anonymous-requests.ts';
@@ -83,6 +84,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     measurements: new LiveMeasurements({ feed, ingestCache, devices, shares: domain.shares }),
     calls: new LiveCalls(ingestCache, domain.calls),
     alerts: new LiveAlerts(domain.alertFeed, ingestCache, devices, domain.shares),
+    deliveries: new LiveDeliveries(domain.deliveries),
     status: new LiveStatus(domain.statusWatch, ingestCache, devices, domain.shares),
   };
   const graphql = await createGraphqlTransport({

@@ -64,6 +64,18 @@ export interface Config {
      */
     readonly trustedProxies: number;
   };
+  readonly outgoing: {
+    /**
+     * `WEBHOOK_PRIVATE_NETWORKS` (`refuse`): Whether calls of endpoints may go to private networks, such as 10.0.0.0/8
+     * and fc00::/7: `refuse` or `allow`.
+     */
+    readonly allowPrivateNetworks: boolean;
+    /**
+     * `WEBHOOK_ALLOWED_HOSTS` (none): Hosts that endpoints may call wherever they are, also on this machine, as they
+     * stand in the URL, separated by commas: `localhost,10.1.2.3`.
+     */
+    readonly allowedHosts: ReadonlySet<string>;
+  };
   /** `MAX_FUTURE_SECONDS` (`86400`): How far ahead of the clock a timestamp may lie. */
   readonly maxFutureMs: number;
   /**
@@ -166,6 +178,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const whole = (name: string, fallback: number, min: number, max: number): number =>
     number(name, fallback, { min, max, whole: true });
 
+  const readChoice = <Choice extends string>(name: string, choices: readonly [Choice, ...Choice[]]): Choice => {
+    const value = text(name) ?? choices[0];
+    const chosen = choices.find((choice) => choice === value);
+    if (chosen === undefined) mistakes.push(`${name}="${shown(value)}": expected one of ${choices.join(', ')}.`);
+    return chosen ?? choices[0];
+  };
+
   const baseUrl = text('BASE_URL');
   if (baseUrl !== null && !isUrl(baseUrl, ['http:', 'https:']))
     mistakes.push(`BASE_URL="${shown(baseUrl)}": expected a URL such as https://inlet.example.org.`);
@@ -202,6 +221,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       perMinute: whole('ANONYMOUS_PER_MINUTE', 6_000, 0, 1_000_000),
       trustedProxies: whole('TRUSTED_PROXIES', 0, 0, 10),
     },
+    outgoing: {
+      allowPrivateNetworks: readChoice('WEBHOOK_PRIVATE_NETWORKS', ['refuse', 'allow']) === 'allow',
+      allowedHosts: readHosts(text('WEBHOOK_ALLOWED_HOSTS') ?? '', mistakes),
+    },
     planRetentionDays: readRetention(text('PLAN_RETENTION_DAYS') ?? '', mistakes),
     maxFutureMs: number('MAX_FUTURE_SECONDS', 86_400, { min: 0, max: 1e10, whole: false }) * 1000,
     liveWindowMs: whole('LIVE_WINDOW_SECONDS', 3_600, 10, 7 * 86_400) * 1000,
@@ -233,6 +256,22 @@ function readOrigins(value: string, mistakes: string[]): ReadonlySet<string> {
     if (part === '*') found.add(part);
     else if (url !== null && url.href === `${url.origin}/`) found.add(url.origin);
     else mistakes.push(`ALLOWED_ORIGINS: "${shown(part)}": expected * or an origin such as https://dash.example.org.`);
+  }
+  return found;
+}
+
+/** Parses `localhost,10.1.2.3,[::1]`: hosts as URLs have them. */
+function readHosts(value: string, mistakes: string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const part of value.split(',').map((each) => each.trim())) {
+    if (part === '') continue;
+    const written = part.includes(':') && !part.startsWith('[') ? `[${part}]` : part;
+    const url = URL.canParse(`http://${written}/`) ? new URL(`http://${written}/`) : null;
+    if (url !== null && url.href === `http://${url.hostname}/`) found.add(url.hostname.replace(/^\[(.*)\]$/, '$1'));
+    else
+      mistakes.push(
+        `WEBHOOK_ALLOWED_HOSTS: "${shown(part)}": expected a host name or address without scheme and port.`,
+      );
   }
   return found;
 }

@@ -16,7 +16,7 @@ const MAX_CHARACTERS = 1_000_000;
 
 const EVERYTHING: Change[] = [{ kind: 'everything' }];
 
-type Channel = 'recorded' | 'called';
+type Channel = 'recorded' | 'called' | 'delivered';
 
 interface RedisClusterOptions {
   url: string;
@@ -81,6 +81,7 @@ export class RedisCluster implements Cluster {
           hear('missed', (from) => from !== this.#node && this.#miss()),
           hear('recorded', (text) => this.#receive('recorded', text)),
           hear('called', (text) => this.#receive('called', text)),
+          hear('delivered', (text) => this.#receive('delivered', text)),
         ]);
       },
       turned: (up) => (up ? this.#see() : this.#goBlind()),

@@ -1,10 +1,12 @@
 import { defaultFieldResolver, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql';
 import type { DevicePlace, ProductPlace } from '../domain/access/access.ts';
 import { placeOfDevice } from '../domain/access/find-device.ts';
+import { placeOfEndpoint } from '../domain/access/endpoint-place.ts';
 import { placeOfProduct } from '../domain/access/find-product.ts';
 import { OPEN_TO_FIELD_LIMITS } from '../domain/access/field-limits.ts';
 import { type FieldRight, rightOfField, rightOfOperation } from '../domain/access/rights.ts';
 import type { Device } from '../domain/entities/device.ts';
+import type { Endpoint } from '../domain/entities/endpoint.ts';
 import type { Product } from '../domain/entities/product.ts';
 import type { GraphqlContext } from './context/graphql-context.ts';
 
@@ -58,6 +60,7 @@ function guardField(type: string, field: GraphQLField<unknown, GraphqlContext>):
 function placeReader(type: string, { on }: FieldRight): (parent: unknown) => ProductPlace | DevicePlace | null {
   if (type === 'Device') return (parent) => placeOfDevice(parent as Device);
   if (type === 'Product') return (parent) => placeOfProduct(parent as Product);
+  if (type === 'Endpoint') return (parent) => placeOfEndpoint(parent as Endpoint);
   if (on !== 'parent') throw new Error(`The row of ${type} needs a place, and it has none.`);
   // Any other field belongs to something that was guarded on the way to it, in one workspace for any token that has
   // less than READ there.

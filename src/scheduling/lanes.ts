@@ -202,6 +202,12 @@ export const LANES = named({
     slowAfterMs: 2_000,
     refusal: OF_DATABASE,
   },
+  endpointTests: {
+    runs: 'tests of endpoints, which wait for an answer',
+    perTenant: 4,
+    maxUnfinished: 8,
+    refusal: 'Too many tests of this token are waiting for an answer; send one after the other.',
+  },
   mutations: {
     runs: 'mutations that have begun',
     perToken: 200,

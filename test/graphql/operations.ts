@@ -30,6 +30,7 @@ const PRODUCT = 'id name deviceType dashboard webhookId webhookUrl fields { id i
 const DEVICE = 'id name serialNumber deviceType plan { slug } tags metadata location createdAt product { id name }';
 /** What a rule watches for, as an input has it; it never fires. */
 const LEVELS = 'levels: [{ severity: INFO, all: [{ absentSeconds: 2678400 }] }]';
+const ENDPOINT = 'id name key url events deliveries { edges { node { body } } }';
 const FAR = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' };
 
 function reach(
@@ -523,6 +524,41 @@ export const REACHES: Record<string, Reach[]> = {
       (target, self) => ({ id: self.productId, calls: [target.callId] }),
     ),
   ],
+  'Mutation.createEndpoint': [
+    reach(
+      'workspace',
+      'CONFIGURE',
+      'mutation ($id: ID) { createEndpoint(workspaceId: $id, input: { key: "again", name: "x", kind: WEBHOOK, url: "http://127.0.0.1:9/", events: [] }) { secret } }',
+    ),
+  ],
+  'Mutation.updateEndpoint': [
+    reach(
+      'workspace',
+      'CONFIGURE',
+      `mutation ($id: ID!) { updateEndpoint(id: $id, input: { name: "x", kind: WEBHOOK, events: [] }) { ${ENDPOINT} } }`,
+      (target) => ({ id: target.endpointId }),
+    ),
+  ],
+  'Mutation.rotateEndpointSecret': [
+    reach('workspace', 'CONFIGURE', 'mutation ($id: ID!) { rotateEndpointSecret(id: $id) { secret } }', (target) => ({
+      id: target.endpointId,
+    })),
+  ],
+  'Mutation.deleteEndpoint': [
+    reach('workspace', 'CONFIGURE', 'mutation ($id: ID!) { deleteEndpoint(id: $id) }', (target) => ({
+      id: target.endpointId,
+    })),
+  ],
+  'Mutation.testEndpoint': [
+    reach('workspace', 'CONFIGURE', 'mutation ($id: ID!) { testEndpoint(id: $id) { body } }', (target) => ({
+      id: target.endpointId,
+    })),
+  ],
+  'Mutation.retryDeliveries': [
+    reach('workspace', 'CONFIGURE', 'mutation ($id: ID!) { retryDeliveries(endpointId: $id) }', (target) => ({
+      id: target.endpointId,
+    })),
+  ],
   'Mutation.recordMeasurements': [
     reach(
       'device',
@@ -570,6 +606,11 @@ export const REACHES: Record<string, Reach[]> = {
       `subscription ($id: ID!) { alertChanged(${choice}) { cursor alert { rule { name } device { name } } } }`,
     ),
   ),
+  'Subscription.deliveryChanged': [
+    reach('workspace', 'READ', 'subscription ($id: ID!) { deliveryChanged(endpointId: $id) { body } }', (target) => ({
+      id: target.endpointId,
+    })),
+  ],
   'Subscription.webhookCalled': [
     reach('product', 'READ', 'subscription ($id: ID!) { webhookCalled(productId: $id) { body } }'),
   ],
@@ -651,6 +692,7 @@ export const DESTRUCTIVE = [
   'Mutation.removeDecoderExample',
   'Mutation.deleteDevices',
   'Mutation.deleteProduct',
+  'Mutation.deleteEndpoint',
   'Mutation.renewToken',
   'Mutation.revokeToken',
   'Mutation.removeMember',

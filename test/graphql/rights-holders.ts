@@ -122,6 +122,14 @@ export class Holders {
       const { product } = await this.#server.gql(query, { id: this.tenant.productId }, this.tenant.personal);
       this.tenant.webhookId = product.webhookId;
     },
+    'Mutation.deleteEndpoint': async () => {
+      const query = `mutation ($w: ID, $x: String!) {
+        it: createEndpoint(workspaceId: $w, input: { name: $x, kind: WEBHOOK, url: "http://127.0.0.1:9/", events: [] }) { endpoint { id } }
+      }`;
+      const x = randomBytes(4).toString('hex');
+      const { it } = await this.#server.gql(query, { w: this.tenant.workspaceId, x }, this.tenant.personal);
+      this.tenant.endpointId = it.endpoint.id;
+    },
     'Mutation.adoptUnknownDevice': async () => void (this.tenant.unknownDeviceId = await this.#makeUnknown()),
     'Mutation.adoptUnknownDevices': async () => void (this.tenant.otherUnknownDeviceId = await this.#makeUnknown()),
     'Mutation.renewToken': () => Promise.resolve(),

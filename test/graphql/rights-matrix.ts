@@ -105,12 +105,19 @@ Mutation.removeDecoderExample(id)                F F ✓ F ✓   F F ✓ F ✓  
 Mutation.testDecoder(productId)                  F F F F ✓   F F F F ✓   F F F F -   F ✓ ✓   -   U U   U
 Mutation.updateDevices(productId)                F F F F ✓   F F F F ✓   F F F F -   F ✓ ✓   -   U U   U
 Mutation.replayCalls(productId)                  F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
+Mutation.createEndpoint(workspaceId)             F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
+Mutation.updateEndpoint(id)                      F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
+Mutation.rotateEndpointSecret(id)                F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
+Mutation.deleteEndpoint(id)                      F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
+Mutation.testEndpoint(id)                        F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
+Mutation.retryDeliveries(endpointId)             F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
 Mutation.recordMeasurements(deviceId)            F ✓ F F ✓   F ✓ F F ✓   F ✓ F F ✓   F ✓ ✓   -   U U   U
 Mutation.deleteMeasurements(deviceId)            F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
 
 Subscription.measurementsRecorded(workspaceId)   ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 Subscription.measurementsRecorded(productId)     ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U
 Subscription.measurementsRecorded(deviceIds)     ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
+Subscription.deliveryChanged(endpointId)         ✓ F F F ✓   F F F F F   F F F F F   ✓ ✓ ✓   -   U U   U
 Subscription.webhookCalled(productId)            ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U
 Subscription.deviceStatusChanged(workspaceId)    ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 Subscription.deviceStatusChanged(productId)      ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U

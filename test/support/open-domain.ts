@@ -12,6 +12,7 @@ import { openPostgresOrm, openSqliteOrm } from '../../src/database/open-orm.ts';
 import { OrmDatabase } from '../../src/database/orm-database.ts';
 import type { Access } from '../../src/domain/access/access.ts';
 import type { Database } from '../../src/domain/ports/database.ts';
+import type { Transmitter } from '../../src/domain/ports/transmitter.ts';
 import type { DecoderEngine } from '../../src/domain/decoders/decoder-engine.ts';
 import { LocalWriteLimiter } from '../../src/domain/measurements/write-limiter.ts';
 import { createLog } from '../../src/log.ts';
@@ -35,7 +36,11 @@ export interface OpenDomain extends Domain {
   close: () => Promise<void>;
 }
 
-export async function openDomain(name: DatabaseName, engine = {} as DecoderEngine): Promise<OpenDomain> {
+export async function openDomain(
+  name: DatabaseName,
+  engine = {} as DecoderEngine,
+  transmitter = { sendsMail: true } as Transmitter,
+): Promise<OpenDomain> {
   const closers = new Closers();
   const log = createLog('silent');
   const { orm, store, url } = name === 'sqlite' ? await openSqlite(closers) : await openPostgres(closers);
@@ -54,6 +59,7 @@ export async function openDomain(name: DatabaseName, engine = {} as DecoderEngin
       limiter: new LocalWriteLimiter(),
       engine,
       yaml: new YamlThread(),
+      transmitter,
       now,
       log,
     },

@@ -27,6 +27,7 @@ export interface Tenant {
   /** A second product with one device. */
   otherProductId: string;
   otherDeviceId: string;
+  endpointId: string;
 }
 
 export const PASSWORD = 'correct horse battery';
@@ -125,6 +126,13 @@ export async function createTenant(server: TestServer, admin?: Person): Promise<
   const { unknownDevices } = await server.gql('{ unknownDevices { id identifier } }', {}, individual.secret);
   const unknownId = (name: string): string =>
     unknownDevices.find(({ identifier }: { identifier: string }) => identifier === name).id;
+  const { createEndpoint } = await server.gql(
+    `mutation ($id: ID, $name: String!, $url: String) {
+       createEndpoint(workspaceId: $id, input: { name: $name, kind: WEBHOOK, url: $url, events: [] }) { endpoint { id } }
+     }`,
+    { id: workspaceId, name: marker, url: `http://127.0.0.1:9/${marker}` },
+    member.token,
+  );
   const { product: called } = await server.gql(
     'query ($id: ID!) { product(id: $id) { calls { edges { node { id } } } } }',
     { id: product.productId },
@@ -148,6 +156,7 @@ export async function createTenant(server: TestServer, admin?: Person): Promise<
     otherUnknownDeviceId: unknownId(`${marker}-2`),
     otherProductId: other.productId,
     otherDeviceId: other.deviceId,
+    endpointId: createEndpoint.endpoint.id,
   };
 }
 

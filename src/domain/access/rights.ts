@@ -23,6 +23,8 @@ const READ: OperationRight = { needs: ['READ'] };
 const RECORD: OperationRight = { needs: ['RECORD'] };
 const CONFIGURE: OperationRight = { needs: ['CONFIGURE'] };
 const ADMIN: OperationRight = { needs: ['ADMIN'], whole: true };
+/** An endpoint sends values of any device to whoever has its URL. */
+const ENDPOINTS: OperationRight = { needs: ['READ', 'CONFIGURE'], whole: true };
 
 /**
  * Every operation of the GraphQL API (CONTRACT 7). Its service checks the same scope through `Access` for the
@@ -116,6 +118,12 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   // A decoder prints whatever it was shown: stored values, and the bodies of calls.
   'Mutation.testDecoder': { needs: ['CONFIGURE', 'READ'] },
   'Mutation.replayCalls': CONFIGURE,
+  'Mutation.createEndpoint': ENDPOINTS,
+  'Mutation.updateEndpoint': ENDPOINTS,
+  'Mutation.rotateEndpointSecret': ENDPOINTS,
+  'Mutation.deleteEndpoint': ENDPOINTS,
+  'Mutation.testEndpoint': ENDPOINTS,
+  'Mutation.retryDeliveries': ENDPOINTS,
   'Mutation.recordMeasurements': RECORD,
   'Mutation.deleteMeasurements': CONFIGURE,
 
@@ -123,6 +131,7 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Subscription.webhookCalled': READ,
   'Subscription.deviceStatusChanged': READ,
   'Subscription.alertChanged': READ,
+  'Subscription.deliveryChanged': { needs: ['READ'], whole: true },
 };
 
 const ANY: FieldRight = { anyOf: 'any', on: 'parent' };
@@ -230,6 +239,19 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   ConfigurationChange: { 'action path before after measurements': ANY },
   ConfigurationBlock: { 'path message': ANY },
 
+  Endpoint: {
+    'id name createdAt': ANY,
+    'key kind events products tags enabled disabledReason failingSince': SETUP,
+    // A URL may hold a secret, and addresses are of people.
+    'url addresses': { anyOf: ['CONFIGURE'], on: 'parent' },
+    deliveries: VALUES,
+  },
+  CreatedEndpoint: { 'endpoint secret': ANY },
+  Delivery: { 'id endpoint type status createdAt nextAttemptAt body attempts': VALUES },
+  DeliveryAttempt: { 'at httpStatus error durationMs answer': VALUES },
+  DeliveryConnection: { 'edges pageInfo totalCount': VALUES },
+  DeliveryEdge: { 'cursor node': VALUES },
+
   AuditEntry: {
     'id at operation subjects userId userEmail tokenId tokenName': ANY,
     arguments: VALUES,
@@ -258,7 +280,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   },
   Workspace: {
     'id name': ANY,
-    writeRate: SETUP,
+    'writeRate endpoints': SETUP,
     members: VALUES,
     'tokens invitations': { anyOf: ['ADMIN'], on: 'parent' },
   },

@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/sql';
 import { LRUCache } from 'lru-cache';
 import type { Access } from '../access/access.ts';
 import { underAudit } from '../access/audit-trail.ts';
@@ -39,6 +40,15 @@ interface AuditFilter {
 interface Stretch {
   $lt?: string;
   $gte: string;
+}
+
+/** Something that the server did itself. `by`: in place of a token's name. */
+interface OwnDeed {
+  operation: string;
+  by: string;
+  workspaceId: string;
+  subjects: readonly string[];
+  facts: Readonly<Record<string, unknown>>;
 }
 
 interface AuditLogDeps {
@@ -93,22 +103,33 @@ export class AuditLog {
 
   /** Writes the entry of a sweep, which the operator's setting started. */
   async tellSwept({ workspaceId, deviceIds, ...facts }: SweptHistory): Promise<void> {
-    const at = this.#now();
-    await this.#bare.write(async (em) => {
-      await em.insert(AuditEntrySchema, {
-        id: uuidV7(at),
-        workspaceId,
-        at,
+    await this.#bare.write((em) =>
+      this.tellOwn(em, {
         operation: 'retention',
-        tokenId: NOBODY,
-        tokenName: 'PLAN_RETENTION_DAYS',
-        userId: null,
-        userEmail: null,
-        subjects: JSON.stringify(deviceIds),
-        arguments: JSON.stringify({ ...facts, before: new Date(facts.before).toISOString() }),
-      });
-    });
+        by: 'PLAN_RETENTION_DAYS',
+        workspaceId,
+        subjects: deviceIds,
+        facts: { ...facts, before: new Date(facts.before).toISOString() },
+      }),
+    );
     await this.#makeRoom(workspaceId, SERVER);
+  }
+
+  /** Writes the entry of something that the server does itself, in the transaction of the change. */
+  async tellOwn(em: EntityManager, { operation, by, workspaceId, subjects, facts }: OwnDeed): Promise<void> {
+    const at = this.#now();
+    await em.insert(AuditEntrySchema, {
+      id: uuidV7(at),
+      workspaceId,
+      at,
+      operation,
+      tokenId: NOBODY,
+      tokenName: by,
+      userId: null,
+      userEmail: null,
+      subjects: JSON.stringify(subjects),
+      arguments: JSON.stringify(facts),
+    });
   }
 
   /**

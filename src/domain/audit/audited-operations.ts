@@ -60,6 +60,12 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   activateDecoder: 'workspace',
   addDecoderExample: 'workspace',
   removeDecoderExample: 'workspace',
+  createEndpoint: 'workspace',
+  updateEndpoint: 'workspace',
+  rotateEndpointSecret: 'workspace',
+  deleteEndpoint: 'workspace',
+  testEndpoint: 'workspace',
+  retryDeliveries: 'workspace',
   replayCalls: 'workspace',
   deleteMeasurements: 'workspace',
   // Measurements, not administration; and a trial that stores nothing.
@@ -77,6 +83,7 @@ export const TOLD: ReadonlySet<string> = new Set(
     'overflowAt unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
     'until confirm enabled levels forSeconds clearForSeconds latched schedule severity all any field operator value otherField ' +
     'configurationField clear window absentSeconds circle polygon aggregation seconds center meters days hours ' +
+    'endpointId deliveryIds events ' +
     'confirm answer200 ignoreZeroPlaces timeZone key onExisting addTags removeTags anyTags search online lastHeardBefore lastHeardAfter hash set prune deleteData'
   ).split(' '),
 );
@@ -96,5 +103,8 @@ export const SIZED: ReadonlySet<string> = new Set([
   'document',
 ]);
 
-/** Arguments that are logged by presence alone, as are all without a list. */
-export const HIDDEN: ReadonlySet<string> = new Set(['password', 'currentPassword', 'newPassword']);
+/**
+ * Arguments that are logged by presence alone, as are all without a list: secrets, what may hold one (a URL), and
+ * addresses of people.
+ */
+export const HIDDEN: ReadonlySet<string> = new Set(['password', 'currentPassword', 'newPassword', 'url', 'addresses']);

@@ -5,6 +5,7 @@ import { ConfigurationFieldSchema } from './configuration-field.ts';
 import { DecoderExampleSchema } from './decoder-example.ts';
 import { DecoderVersionSchema } from './decoder-version.ts';
 import { DeviceSchema } from './device.ts';
+import { EndpointSchema } from './endpoint.ts';
 import { FieldAliasSchema } from './field-alias.ts';
 import { FieldSchema } from './field.ts';
 import { SuggestedFieldSchema } from './suggested-field.ts';
@@ -51,4 +52,5 @@ export const ENTITIES = [
   InstallationSchema,
   AuditEntrySchema,
   AppliedObjectSchema,
+  EndpointSchema,
 ];

@@ -23,8 +23,8 @@ export interface Cluster {
   /** True when there may be other nodes; publishing is worth its price only then. */
   readonly shared: boolean;
   /** Sends a live message to the other nodes (not to this one); never waits. */
-  publish(channel: 'recorded' | 'called', message: string): void;
-  onMessage(channel: 'recorded' | 'called', listener: (message: string) => void): void;
+  publish(channel: 'recorded' | 'called' | 'delivered', message: string): void;
+  onMessage(channel: 'recorded' | 'called' | 'delivered', listener: (message: string) => void): void;
   stop(): Promise<void>;
 }
 

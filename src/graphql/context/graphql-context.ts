@@ -6,6 +6,7 @@ import { type Caller, anonymousAt } from '../../scheduling/caller.ts';
 import { unauthenticated } from '../../errors.ts';
 import type { LiveCalls } from '../live/live-calls.ts';
 import type { LiveAlerts } from '../live/live-alerts.ts';
+import type { LiveDeliveries } from '../live/live-deliveries.ts';
 import type { LiveStatus } from '../live/live-status.ts';
 import type { LiveMeasurements } from '../live/live-measurements.ts';
 import { WorkBudget } from './work-budget.ts';
@@ -31,6 +32,7 @@ export interface LiveSources {
   calls: LiveCalls;
   status: LiveStatus;
   alerts: LiveAlerts;
+  deliveries: LiveDeliveries;
 }
 
 /**

@@ -4,6 +4,7 @@ import { type LongColumn, longJsonPieces, readLongJson } from '../../domain/sql/
 import { type ExampleTexts, exampleSizes, MAX_EXAMPLE_PART, readExamples } from '../../domain/decoders/example-rows.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../../domain/entities/decoder-version.ts';
 import type { Device } from '../../domain/entities/device.ts';
+import { type Endpoint, EndpointSchema } from '../../domain/entities/endpoint.ts';
 import { type Field, FieldSchema } from '../../domain/entities/field.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { yieldForLarge } from '../../scheduling/yield-for-large.ts';
@@ -23,6 +24,7 @@ import { bytesOfAnswers, readAnswers } from '../../domain/products/product-answe
 import type { ProductAnswers } from '../../domain/ingest-cache/product-rows.ts';
 import { readRules, readRulesByKey, ruleCounts, type RuleRow } from '../../domain/rules/rule-rows.ts';
 import type { WorkBudget } from './work-budget.ts';
+import { deliverySizes, type DeliveryTexts, readDeliveryTexts } from '../../domain/outgoing/delivery-rows.ts';
 import { numbering } from '../../domain/sql/numbering.ts';
 import type { TokenScope } from '../../domain/entities/token.ts';
 import { personalScopes } from '../../domain/accounts/personal-scopes.ts';
@@ -48,6 +50,8 @@ const RULE_BYTES = 2_000;
 /** Maximum devices per look-up. */
 const DEVICES_AT_ONCE = 500;
 const DEVICE_BYTES = 1_000;
+/** Bytes of bodies and tries of deliveries per look-up. */
+const DELIVERIES_BYTES = 262_144;
 /** Maximum tokens' limits per look-up, up to 2,000 ids each. */
 const LIMITS_AT_ONCE = 8;
 /** Maximum lists per look-up: those of several pages together would be one long piece. */
@@ -84,6 +88,10 @@ export interface Loaders {
   decoderSource: Batch<DecoderVersion, string | null, string>;
   /** The long parts of an example, by its id; null: it is gone. */
   exampleTexts: Batch<string, ExampleTexts | null>;
+  /** The long parts of a delivery, by its id; null: it is gone. */
+  deliveryTexts: Batch<string, DeliveryTexts | null>;
+  /** An endpoint, by its small key; null: it is gone. */
+  endpoint: Batch<number, Endpoint | null>;
   /** A device, by its id. */
   device: Batch<string, Device | null>;
   deviceByKey: Batch<number, Device | null>;
@@ -243,6 +251,20 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
       },
       { sizesOf: (ids) => exampleSizes(database, ids), atMost: 2 * MAX_EXAMPLE_PART },
     ),
+    deliveryTexts: new Batch(
+      async (ids) => {
+        const texts = await budget.load(
+          () => yieldToEventLoop().then(() => readDeliveryTexts(database, ids)),
+          (read) => textBytes([...read.values()].flatMap(({ body, attempts }) => [body, attempts])),
+        );
+        return ids.map((id) => texts.get(id) ?? null);
+      },
+      { sizesOf: (ids) => deliverySizes(database, ids), atMost: DELIVERIES_BYTES },
+    ),
+    endpoint: new Batch(async (keys) => {
+      const rows = await database.read().find(EndpointSchema, { key: { $in: [...keys] } });
+      return inOrder(keys, rows, (row) => row.key);
+    }),
     device: new Batch(
       async (ids) => {
         await yieldForLarge(ids.length * DEVICE_BYTES);

@@ -6,6 +6,8 @@ import type { AuditLog } from '../../domain/audit/audit-log.ts';
 import type { Database } from '../../domain/ports/database.ts';
 import type { DecoderExamples } from '../../domain/decoders/decoder-examples.ts';
 import type { DecoderService } from '../../domain/decoders/decoder-service.ts';
+import type { Deliveries } from '../../domain/outgoing/deliveries.ts';
+import type { EndpointService } from '../../domain/outgoing/endpoint-service.ts';
 import type { AccessLinks } from '../../domain/accounts/access-links.ts';
 import type { BulkChanges } from '../../domain/devices/bulk-changes.ts';
 import type { DeviceImporter } from '../../domain/transfer/device-importer.ts';
@@ -42,6 +44,7 @@ import { AccessLinkResolver } from './access-link-resolver.ts';
 import { BulkResolver } from './bulk-resolver.ts';
 import { DeviceImportResolver } from './device-import-resolver.ts';
 import { DeviceResolver } from './device-resolver.ts';
+import { EndpointResolver } from './endpoint-resolver.ts';
 import { FieldResolver } from './field-resolver.ts';
 import { HistoryResolver } from './history-resolver.ts';
 import { LiveResolver } from './live-resolver.ts';
@@ -51,6 +54,7 @@ import { DecoderRunResolver } from './objects/decoder-run-resolver.ts';
 import { DecoderVersionResolver } from './objects/decoder-version-resolver.ts';
 import { DeviceObjectResolver } from './objects/device-object-resolver.ts';
 import { DeviceValuesResolver } from './objects/device-values-resolver.ts';
+import { DeliveryObjectResolver, EndpointObjectResolver } from './objects/endpoint-object-resolver.ts';
 import { EntryOutcomeResolver } from './objects/entry-outcome-resolver.ts';
 import { FieldObjectResolver } from './objects/field-object-resolver.ts';
 import { ProductCallsResolver } from './objects/product-calls-resolver.ts';
@@ -111,6 +115,8 @@ export interface ResolverDeps {
   configurationPlans: ConfigurationPlans;
   configurationApply: ConfigurationApply;
   unknownDevices: UnknownDevices;
+  endpoints: EndpointService;
+  deliveries: Deliveries;
   /** BASE_URL without a final slash. */
   baseUrl: () => string;
   now: () => number;
@@ -158,6 +164,9 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [AlertResolver, (d) => new AlertResolver(d.alerts)],
   [AlertObjectResolver, () => new AlertObjectResolver()],
   [UnknownDeviceResolver, (d) => new UnknownDeviceResolver(d.unknownDevices)],
+  [EndpointResolver, (d) => new EndpointResolver(d.endpoints, d.deliveries)],
+  [EndpointObjectResolver, (d) => new EndpointObjectResolver(d.endpoints, d.deliveries)],
+  [DeliveryObjectResolver, () => new DeliveryObjectResolver()],
   [FieldResolver, (d) => new FieldResolver(d.fields)],
   [FieldObjectResolver, (d) => new FieldObjectResolver(new FieldMisfits({ ...d, devices: d.deviceList }))],
   [AccessLinkResolver, (d) => new AccessLinkResolver(d.accessLinks, d.baseUrl)],

@@ -11,7 +11,9 @@ import { AGGREGATIONS, GAP_FILLS } from '../../domain/ports/series-request.ts';
 import { CALL_STATUSES } from '../../domain/ports/store.ts';
 import { DEVICE_TYPES } from '../../domain/entities/product.ts';
 import { TOKEN_KINDS, TOKEN_SCOPES } from '../../domain/entities/token.ts';
+import { ENDPOINT_KINDS } from '../../domain/entities/endpoint.ts';
 import { ROLES } from '../../domain/entities/member.ts';
+import { DELIVERY_STATUSES } from '../../domain/outgoing/delivery-rows.ts';
 
 /** Each is the object by which type-graphql knows the enum: `@Field(() => FieldTypeEnum)`. */
 export const FieldTypeEnum = enumOf('FieldType', FIELD_TYPES, 'What the values of a field are.', {
@@ -122,6 +124,16 @@ export const CallStatusEnum = enumOf('CallStatus', CALL_STATUSES, 'What became o
   NOTHING_STORED: 'There was nothing to store, or every entry was refused.',
   DECODER_FAILED: 'The decoder failed; the call can be replayed.',
   NO_DECODER: 'The product had no decoder; the call can be replayed.',
+});
+export const EndpointKindEnum = enumOf('EndpointKind', ENDPOINT_KINDS, 'How an endpoint is told of events.', {
+  WEBHOOK: 'By signed requests (Standard Webhooks 1.0).',
+  EMAIL: 'By mail, one for each event; needs the setting SMTP_URL.',
+  ALERTMANAGER: "By the v2 API of Prometheus' Alertmanager; alerts alone.",
+});
+export const DeliveryStatusEnum = enumOf('DeliveryStatus', DELIVERY_STATUSES, 'What became of a delivery.', {
+  WAITING: 'It is to be tried, perhaps again.',
+  DELIVERED: 'The receiver has taken it.',
+  DEAD: 'It was tried for three days, or could not be queued; retryDeliveries sends it again.',
 });
 
 export const SeverityEnum = enumOf('Severity', SEVERITIES, 'How bad it is.', {

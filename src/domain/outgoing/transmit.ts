@@ -1,0 +1,50 @@
+import type { TransmissionResult, Transmitter } from '../ports/transmitter.ts';
+import type { DeliveryAttempt } from './delivery-rows.ts';
+import type { Target } from './delivery-exchange.ts';
+import { signatureHeaders } from './signature.ts';
+
+/** A message on its way to one endpoint. */
+interface Message {
+  messageId: string;
+  type: string;
+  body: string;
+}
+
+/** What a try came to, and what is kept of it. */
+export interface Tried {
+  result: TransmissionResult;
+  attempt: DeliveryAttempt;
+}
+
+const GONE = 410;
+
+/** Sends a message to the endpoint, once; never rejects. `now`: ms UTC. */
+export async function transmit(
+  transmitter: Transmitter,
+  target: Target,
+  message: Message,
+  now: () => number,
+): Promise<Tried> {
+  const at = now();
+  const began = performance.now();
+  const result = await send(transmitter, target, message, at);
+  const { httpStatus, error, answer } = result;
+  const durationMs = Math.round((performance.now() - began) * 10) / 10;
+  return { result, attempt: { at, httpStatus, error, durationMs, answer } };
+}
+
+/** True when the receiver says that there will never be anybody. */
+export function isGone({ httpStatus }: TransmissionResult): boolean {
+  return httpStatus === GONE;
+}
+
+async function send(
+  transmitter: Transmitter,
+  { kind, url, secrets }: Target,
+  { messageId, body }: Message,
+  at: number,
+): Promise<TransmissionResult> {
+  if (kind === 'WEBHOOK' && url !== null)
+    return transmitter.post({ url, headers: signatureHeaders(messageId, at, body, secrets), body });
+  return { isDone: false, httpStatus: null, error: `${kind} is not sent yet.`, answer: null, retryAfterMs: null };
+}
