@@ -11,7 +11,7 @@ import { openDomain, type OpenDomain } from '../support/open-domain.ts';
 import { planSteps } from '../support/query-plans.ts';
 import { DATABASES } from '../support/server.ts';
 
-const DEVICES = 30_000;
+const DEVICES = 12_000;
 /** Of which a field is forgotten at once. */
 const SLICE = 500;
 

@@ -64,21 +64,6 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
     expect(await Promise.all([recorded, mutated, late].map(latest))).toEqual([[{ value: 5 }], [{ value: 6 }], []]);
     await again.stop();
   });
-
-  test('the first start prints a token that works, later starts print none', async () => {
-    const fresh = await createDatabase(name);
-    const server = await startServer({ database: fresh, env: { ADMIN_TOKEN: '' } });
-    const token = server.process.lines.find((line) => 'token' in line)?.['token'] as string;
-    expect(token.length).toBeGreaterThanOrEqual(32);
-    const { viewer } = await server.gql('{ viewer { user { operator } workspaces { name } } }', {}, token);
-    expect(viewer).toEqual({ user: { operator: true }, workspaces: [{ name: 'default' }] });
-    await server.stop();
-    const again = await startServer({ database: fresh, env: { ADMIN_TOKEN: '' } });
-    expect(again.process.lines.filter((line) => 'token' in line)).toEqual([]);
-    expect((await again.query('{ viewer { token { id } } }', {}, token)).errors).toBeUndefined();
-    await again.stop();
-    await fresh.drop();
-  });
 });
 
 describe.each(EITHER_DATABASE)('a stop on %s', (database) => {

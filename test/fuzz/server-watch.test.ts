@@ -16,6 +16,8 @@ const SERVER = `
   server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 `;
 
+const FREEZE_MS = 1_500;
+
 /** A server of the test's own, what watches it, and what that has found. */
 async function watched(atEnd: TestContext['onTestFinished']) {
   const found: string[] = [];
@@ -23,15 +25,20 @@ async function watched(atEnd: TestContext['onTestFinished']) {
   atEnd(() => void child.kill('SIGKILL'));
   const [port] = (await once(child.stdout, 'data')) as [Buffer];
   const url = `http://127.0.0.1:${String(port).trim()}`;
-  return { child, url, found, watch: new ServerWatch({ child, lines: [], url }, (what) => found.push(what)) };
+  return {
+    child,
+    url,
+    found,
+    watch: new ServerWatch({ child, lines: [], url }, (what) => found.push(what), FREEZE_MS),
+  };
 }
 
 // They mostly wait: side by side.
 test.concurrent(
-  'a server that computes for longer than 5 s is frozen, and what was on the way is told',
+  'a server that computes for too long is frozen, and what was on the way is told',
   async ({ expect, onTestFinished }) => {
     const { found, url, watch } = await watched(onTestFinished);
-    await watch.asking('the culprit', () => fetch(`${url}/compute/6000`).then(() => new Promise((resolve) => setTimeout(resolve, 300)))); // prettier-ignore
+    await watch.asking('the culprit', () => fetch(`${url}/compute/2500`).then(() => new Promise((resolve) => setTimeout(resolve, 300)))); // prettier-ignore
     await expect.poll(() => found).toEqual([expect.stringMatching(/^frozen/)]);
     await watch.end();
   },
@@ -42,7 +49,7 @@ test.concurrent(
   async ({ expect, onTestFinished }) => {
     const { child, found, watch } = await watched(onTestFinished);
     child.kill('SIGSTOP');
-    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
     child.kill('SIGCONT');
     await watch.end();
     expect(found).toEqual([]);

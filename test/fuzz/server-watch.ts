@@ -27,6 +27,7 @@ export class ServerWatch {
   readonly warnings: Record<string, number> = {};
   readonly #server: Pick<ServerProcess, 'child' | 'lines' | 'url'>;
   readonly #found: (what: string) => void;
+  readonly #freezeMs: number;
   readonly #http: KeepAlive;
   /** Of its event loop. */
   readonly #loopClock: FairClock;
@@ -36,9 +37,14 @@ export class ServerWatch {
   #looking: Promise<void>;
   #isEnded = false;
 
-  constructor(server: Pick<ServerProcess, 'child' | 'lines' | 'url'>, found: (what: string) => void) {
+  constructor(
+    server: Pick<ServerProcess, 'child' | 'lines' | 'url'>,
+    found: (what: string) => void,
+    freezeMs = FREEZE_MS,
+  ) {
     this.#server = server;
     this.#found = found;
+    this.#freezeMs = freezeMs;
     const pid = server.child.pid!;
     this.#loopClock = new FairClock(() => [pid]);
     this.#wholeClock = new FairClock(() => [pid, ...childrenOf(pid)]);
@@ -88,7 +94,7 @@ export class ServerWatch {
   async #probe(pid: number): Promise<void> {
     const asked = this.#asked();
     const limit = new AbortController();
-    const cancel = this.#loopClock.alarm(FREEZE_MS, () => {
+    const cancel = this.#loopClock.alarm(this.#freezeMs, () => {
       this.#found(`frozen; on the way: ${asked.join('\n')}`);
       limit.abort();
     });

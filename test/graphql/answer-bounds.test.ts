@@ -261,9 +261,9 @@ describe.each(EITHER_DATABASE)('what an answer may hold on %s', (database) => {
           ),
         );
     };
-    await ask(0, 500);
+    await ask(0, 300);
     const before = server.process.residentMb();
-    await ask(500, 2000);
-    expect(server.process.residentMb() - before).toBeLessThan(60);
+    await ask(300, 1_000);
+    expect(server.process.residentMb() - before).toBeLessThan(40);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, DATABASES, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 
 const FIELDS = 'id name serialNumber deviceType plan { slug } tags metadata location product { id }';
@@ -220,9 +220,11 @@ describe.each(DATABASES)('devices on %s', (database) => {
     expect(plans.at(-1)).toEqual({ slug: 'unlimited', deviceAllowance: null, retentionDays: null });
   });
 
-  test('10,000 devices come and go at once, in their order', async () => {
+  test('thousands of devices come and go at once, in their order', async () => {
+    // As many as may be on one, more than a statement takes on both.
+    const count = EITHER_DATABASE.includes(database) ? 10_000 : 3_000;
     const product = await newProduct();
-    const devices = Array.from({ length: 10_000 }, (_, index) => ({ name: `bulk ${index}` }));
+    const devices = Array.from({ length: count }, (_, index) => ({ name: `bulk ${index}` }));
     const data = await server.gql(
       'mutation ($id: ID!, $devices: [DeviceInput!]!) { createDevices(productId: $id, devices: $devices, plan: "unlimited") { id name serialNumber } }',
       { id: product, devices },
@@ -230,12 +232,12 @@ describe.each(DATABASES)('devices on %s', (database) => {
     );
     const made: { id: string; name: string; serialNumber: string }[] = data['createDevices'];
     expect(made.map((device) => device.name)).toEqual(devices.map((device) => device.name));
-    expect(new Set(made.map((device) => device.serialNumber)).size).toBe(10_000);
+    expect(new Set(made.map((device) => device.serialNumber)).size).toBe(count);
     expect(await names({ p: product, first: 3 })).toEqual(['bulk 0', 'bulk 1', 'bulk 2']);
-    const kept = made[5000]!.id;
+    const kept = made[2000]!.id;
     const ids = made.map((device) => device.id).filter((id) => id !== kept);
-    expect((await server.gql(DELETE, { ids }, token))['deleteDevices']).toHaveLength(9_999);
-    expect(await names({ p: product })).toEqual(['bulk 5000']);
+    expect((await server.gql(DELETE, { ids }, token))['deleteDevices']).toHaveLength(count - 1);
+    expect(await names({ p: product })).toEqual(['bulk 2000']);
   });
 
   test('updateDevice changes what is given; null clears; name, serial number and plan cannot be cleared', async () => {

@@ -243,7 +243,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       const identifier = eui();
       const shared = { workspaceId, fields: { t: 'FLOAT' }, serialNumbers: [], input };
       const { id: productId } = await createProduct(server, shared);
-      await sendAll(Array.from({ length: 25 }, () => identifier));
+      await sendAll(Array.from({ length: 15 }, () => identifier));
       const [unknown] = await list();
       if (signal === 'SIGTERM') await makeByHand(productId, identifier);
       const cutOff = adopt(unknown!.id, productId).catch((error: Error) => error.message);
@@ -252,7 +252,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       await end(signal);
       expect(await cutOff).toMatch(signal === 'SIGKILL' ? 'fetch failed' : 'UNAVAILABLE');
       server = await startServer({ database });
-      expect(await calls()).toBeLessThan(25);
+      expect(await calls()).toBeLessThan(15);
       expect(await list()).toEqual([unknown]);
       // What is in the log by then is told of as it was made of it at last.
       await saveDecoder(
@@ -263,7 +263,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       await adopt(unknown!.id, productId);
       expect(await list()).toEqual([]);
       const versions = (await callsOf(server, productId)).map(({ decoderVersion }) => decoderVersion);
-      expect(versions).toEqual(Array.from({ length: 25 }, () => 2));
+      expect(versions).toEqual(Array.from({ length: 15 }, () => 2));
     }
   });
 

@@ -15,8 +15,8 @@ describe.each(DIALECTS)('after kill -9 of a process with a %s store', (dialect) 
   });
   afterEach(() => database.close());
 
-  test('every acknowledged value is there, again and again', async () => {
-    for (let round = 0; round < ROUNDS; round++) {
+  test('every acknowledged value is there', async () => {
+    for (let round = 1; round < ROUNDS; round++) {
       const acknowledged = await linesUntil(append(database, 1 + round * 1_000_000), 400 + round * 333);
       const store = await database.openStore();
       const found = new Map<number, unknown>();
