@@ -5,7 +5,7 @@ import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { NOBODY } from '../../scheduling/caller.ts';
 import { AppError } from '../../errors.ts';
 import type { WorkBudget } from '../context/work-budget.ts';
-import { must } from '../../must.ts';
+import { SocketWriter } from './socket-writer.ts';
 
 const PING_EVERY_MS = 15_000;
 /** Maximum unsent bytes per client in this process. */
@@ -36,29 +36,17 @@ export class SocketSession {
   /** Frees what subscriptions keep, by their messages: ids may come again. */
   readonly #kept = new Map<object, () => void>();
   readonly #now: () => number;
-  /** The stream that the WebSocket writes to. */
-  readonly #wire: Duplex;
-  readonly #pinger: NodeJS.Timeout;
+  readonly #writer: SocketWriter;
   #expiry: NodeJS.Timeout | null = null;
   #end: { code: number; reason: string } | null = null;
-  #alive = true;
-  #isHeld = false;
-  /** Messages handed to the socket, and those of them that have left this process. */
-  #handed = 0;
-  #left = 0;
-  /** Pending `sent` calls, in the order of their places. */
-  #waiting: { place: number; resolve: () => void }[] = [];
 
   constructor(socket: WebSocket, wire: Duplex, now: () => number, requestId: string) {
     this.socket = socket;
     this.requestId = requestId;
-    this.#wire = wire;
     this.#now = now;
-    this.#pinger = setInterval(() => this.#ping(), PING_EVERY_MS);
-    this.#pinger.unref();
-    socket.on('pong', () => (this.#alive = true));
+    this.#writer = new SocketWriter(socket, wire);
+    keepAlive(socket);
     socket.once('close', () => {
-      clearInterval(this.#pinger);
       if (this.#expiry) clearTimeout(this.#expiry);
     });
   }
@@ -119,43 +107,16 @@ export class SocketSession {
       this.socket.terminate();
       return;
     }
-    if (!this.#isHeld) {
-      this.#isHeld = true;
-      this.#wire.cork();
-      setImmediate(() => {
-        this.#isHeld = false;
-        this.#wire.uncork();
-      });
-    }
-    this.#handed += 1;
-    this.socket.send(text, { binary: false }, this.#onLeft);
+    this.#writer.write(text);
   }
 
   /** Resolves when what was pushed has left this process, so that the next push waits for a slow reader. */
   sent(): Promise<void> {
-    if (this.#left === this.#handed) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ place: this.#handed, resolve }));
+    return this.#writer.sent();
   }
-
-  /** Counts a message that left. A broken connection says so by its end. */
-  readonly #onLeft = (): void => {
-    this.#left += 1;
-    while (this.#waiting.length > 0 && must(this.#waiting[0]).place <= this.#left)
-      must(this.#waiting.shift()).resolve();
-  };
 
   #closeIfIdle(): void {
     if (this.#end !== null && this.running.size === 0) this.socket.close(this.#end.code, this.#end.reason);
-  }
-
-  /** Pings the client, or ends a connection that did not answer the last ping. */
-  #ping(): void {
-    if (!this.#alive) {
-      this.socket.terminate();
-      return;
-    }
-    this.#alive = false;
-    if (this.socket.readyState === this.socket.OPEN) this.socket.ping();
   }
 
   #watchExpiry(): void {
@@ -169,4 +130,16 @@ export class SocketSession {
     this.#expiry = setTimeout(() => this.#watchExpiry(), Math.min(left, LOOK_AGAIN_MS));
     this.#expiry.unref();
   }
+}
+
+/** Pings the client, and ends a connection that did not answer the last ping. */
+function keepAlive(socket: WebSocket): void {
+  let isAlive = true;
+  const pinger = setInterval(() => {
+    if (!isAlive) return socket.terminate();
+    isAlive = false;
+    if (socket.readyState === socket.OPEN) socket.ping();
+  }, PING_EVERY_MS).unref();
+  socket.on('pong', () => (isAlive = true));
+  socket.once('close', () => clearInterval(pinger));
 }
