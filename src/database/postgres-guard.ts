@@ -4,6 +4,13 @@ import type { NodePlace } from '../domain/measurements/receipt-times.ts';
 import { type AppError, noDatabase } from '../errors.ts';
 import type { DatabaseGuard } from './database-guard.ts';
 
+interface GuardOptions {
+  url: string;
+  /** The lock is shared with nodes that talk by Redis. */
+  shared: boolean;
+  tell: (message: string) => void;
+}
+
 const LOCK = 738_193_003;
 /** Lock of a node's place. */
 const PLACE_LOCK = 738_193_004;
@@ -19,9 +26,7 @@ const WAIT_MS = 3_000;
  * exclusive without. A lost connection is opened again; while another server has the database, nothing is acknowledged.
  */
 export class PostgresGuard implements DatabaseGuard {
-  readonly #url: string;
-  readonly #shared: boolean;
-  readonly #tell: (message: string) => void;
+  readonly #options: GuardOptions;
   /** Name by which this node ends its own lost connections, which the database may think alive. */
   readonly #name = `inlet guard ${randomUUID().slice(0, 8)}`;
   #client: pg.Client | null = null;
@@ -31,15 +36,13 @@ export class PostgresGuard implements DatabaseGuard {
   #refusal: AppError | null = null;
   #stopped = false;
 
-  private constructor(url: string, shared: boolean, tell: (message: string) => void) {
-    this.#url = url;
-    this.#shared = shared;
-    this.#tell = tell;
+  private constructor(options: GuardOptions) {
+    this.#options = options;
   }
 
   /** Rejects when another server has the database, or it does not answer. */
   static async open(url: string, shared: boolean, tell: (message: string) => void): Promise<PostgresGuard> {
-    const guard = new PostgresGuard(url, shared, tell);
+    const guard = new PostgresGuard({ url, shared, tell });
     const until = performance.now() + WAIT_MS;
     while (!(await guard.#lock())) {
       if (performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 200));
@@ -81,19 +84,19 @@ export class PostgresGuard implements DatabaseGuard {
     try {
       if (this.#client !== null) await this.#count(this.#client);
       else if (await this.#lock()) this.#refusal = null;
-      else this.#refusal ??= noDatabase(new Error(this.#shared ? SHARED_REFUSED : ALONE_REFUSED));
+      else this.#refusal ??= noDatabase(new Error(this.#options.shared ? SHARED_REFUSED : ALONE_REFUSED));
     } catch {
       // The database is away; the lock is taken again when it is back.
       await this.#drop();
     }
     if (this.#refusal === before) return;
-    if (this.#refusal === null) this.#tell('The database is this server’s again.');
-    else this.#tell(`Nothing is stored any more: ${(this.#refusal.cause as Error).message}.`);
+    if (this.#refusal === null) this.#options.tell('The database is this server’s again.');
+    else this.#options.tell(`Nothing is stored any more: ${(this.#refusal.cause as Error).message}.`);
   }
 
   async #lock(): Promise<boolean> {
     const client = new pg.Client({
-      connectionString: this.#url,
+      connectionString: this.#options.url,
       application_name: this.#name,
       connectionTimeoutMillis: ANSWER_MS,
       keepAlive: true,
@@ -107,12 +110,15 @@ export class PostgresGuard implements DatabaseGuard {
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${this.#name}' AND pid <> pg_backend_pid()`,
       );
       if (ghosts.length > 0) await new Promise((resolve) => setTimeout(resolve, 300));
-      const [row] = await ask(client, `SELECT pg_try_advisory_lock${this.#shared ? '_shared' : ''}(${LOCK}) AS locked`);
+      const [row] = await ask(
+        client,
+        `SELECT pg_try_advisory_lock${this.#options.shared ? '_shared' : ''}(${LOCK}) AS locked`,
+      );
       if (row?.['locked'] !== true) {
         void client.end().catch(() => {});
         return false;
       }
-      if (this.#shared) this.#place = await takePlace(client, this.#place);
+      if (this.#options.shared) this.#place = await takePlace(client, this.#place);
       await this.#count(client);
     } catch (error) {
       void client.end().catch(() => {});

@@ -60,29 +60,27 @@ export class Compactor {
   readonly #deps: CompactorDeps;
   /** Values that came late each write a chunk of a thousand anew. */
   readonly #slice: Piece;
-  readonly #timer: NodeJS.Timeout;
+  /** null: it was stopped. */
+  #timer: NodeJS.Timeout | null;
   /** The rest of devices that have had their turn, the next one first. */
   readonly #unfinished = new Map<number, Edit>();
   #running: Promise<void> | null = null;
-  #stopped = false;
-  #lookedMs = 0;
   #restsUntil = 0;
-  /** Time from which it does not rest after slices, so as not to fall behind what comes in. */
-  #hurriesFrom = 0;
-  #failures = 0;
+  /** `hurriesFrom`: time from which this round does not rest after slices, so as not to fall behind what comes in. */
+  #round = { hurriesFrom: 0, failures: 0 };
   /** The device behind which the next round begins: the last one that was tried, if that was given up. */
   #behind = -1;
 
   constructor(deps: CompactorDeps) {
     this.#deps = deps;
-    this.#slice = besideRecording(deps.flushes, () => performance.now() >= this.#hurriesFrom);
+    this.#slice = besideRecording(deps.flushes, () => performance.now() >= this.#round.hurriesFrom);
     this.#timer = setInterval(() => void this.#start(), deps.everyMs).unref();
   }
 
   /** Resolves after the slice under way; what is left waits for the next start. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearInterval(this.#timer);
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
     await this.#running;
   }
 
@@ -92,7 +90,7 @@ export class Compactor {
   }
 
   async #start(): Promise<void> {
-    if (this.#stopped || this.#running !== null || performance.now() < this.#restsUntil) return;
+    if (this.#timer === null || this.#running !== null || performance.now() < this.#restsUntil) return;
     this.#running = this.#run();
     await this.#running;
     this.#running = null;
@@ -102,40 +100,39 @@ export class Compactor {
   async #run(): Promise<void> {
     do {
       const nextAt = performance.now() + this.#deps.everyMs;
-      this.#hurriesFrom = this.#unfinished.size > 0 ? 0 : nextAt;
-      this.#lookedMs = 0;
-      this.#failures = 0;
+      this.#round = { hurriesFrom: this.#unfinished.size > 0 ? 0 : nextAt, failures: 0 };
       this.#unfinished.clear();
-      await this.#goOverAll();
-      this.#restsUntil = performance.now() + REST * this.#lookedMs;
+      const lookedMs = await this.#goOverAll();
+      this.#restsUntil = performance.now() + REST * lookedMs;
       await this.#goOn(Math.max(nextAt, this.#restsUntil));
     } while (this.#unfinished.size > 0 && this.#isGoing());
   }
 
-  /** A turn for each device that is due. */
-  async #goOverAll(): Promise<void> {
+  /** A turn for each device that is due; resolves with the milliseconds that looking for them took. */
+  async #goOverAll(): Promise<number> {
     const { due, keptMs, now, log } = this.#deps;
     const storedBefore = now() - keptMs;
     const query = { storedBefore, overdueBefore: storedBefore - OVERDUE_MS, atLeast: READINGS_WORTH_IT };
-    let after = this.#behind;
+    let [after, lookedMs] = [this.#behind, 0];
     this.#behind = -1;
     while (this.#isGoing()) {
       try {
         const from = performance.now();
         const devices = await due({ ...query, after, limit: DEVICES_A_PAGE });
-        this.#lookedMs += performance.now() - from;
+        lookedMs += performance.now() - from;
         for (after of devices) {
           await this.#turn(after, compaction(storedBefore));
-          if (this.#failures === MAX_FAILURES) this.#behind = after;
-          if (!this.#isGoing()) return;
+          if (this.#round.failures === MAX_FAILURES) this.#behind = after;
+          if (!this.#isGoing()) return lookedMs;
         }
-        if (devices.length < DEVICES_A_PAGE) return;
+        if (devices.length < DEVICES_A_PAGE) return lookedMs;
       } catch (error) {
-        if (!this.#stopped)
+        if (this.#timer !== null)
           log?.warn({ err: error }, 'looking for what is to be compacted failed and will be tried again');
-        return;
+        return lookedMs;
       }
     }
+    return lookedMs;
   }
 
   /** Gives turn after turn to unfinished devices; one that is not done after its turn goes to the end of the map. */
@@ -148,17 +145,17 @@ export class Compactor {
   }
 
   #isGoing(): boolean {
-    return !this.#stopped && this.#failures < MAX_FAILURES;
+    return this.#timer !== null && this.#round.failures < MAX_FAILURES;
   }
 
   async #turn(deviceKey: number, edit: Edit): Promise<void> {
     try {
       const left = await this.#deps.compact(deviceKey, edit, { slices: SLICES_A_TURN, piece: this.#slice });
       if (left !== null && this.#unfinished.size < MAX_UNFINISHED) this.#unfinished.set(deviceKey, left);
-      this.#failures = 0;
+      this.#round.failures = 0;
     } catch (err) {
-      this.#failures++;
-      if (!this.#stopped)
+      this.#round.failures++;
+      if (this.#timer !== null)
         this.#deps.log?.warn({ err, deviceKey }, 'compacting a device failed and will be tried again');
     }
   }

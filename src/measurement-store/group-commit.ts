@@ -56,12 +56,10 @@ export class GroupCommit {
   readonly #underWay = new Set<Group>();
   /** Groups that are done, but not yet answered to the end. */
   readonly #answering: Group[] = [];
-  #waitingRows = 0;
-  #waitingBytes = 0;
-  #scheduled = false;
-  #flushes = 0;
-  /** Time at which the last flush was done. */
-  #doneAt = 0;
+  /** Of groups that were not answered to the end. */
+  readonly #waiting = { rows: 0, bytes: 0 };
+  /** Number of flushes begun, and time at which the last one was done. */
+  readonly #flushed = { begun: 0, doneAt: 0 };
   #stopping: { resolve: () => void } | null = null;
 
   constructor(target: FlushTarget, options: CommitOptions) {
@@ -85,29 +83,23 @@ export class GroupCommit {
       const gathered = this.#target.gather(receipt);
       group.bytes += gathered;
       group.rows += rows;
-      this.#waitingBytes += gathered;
-      this.#waitingRows += rows;
+      this.#waiting.bytes += gathered;
+      this.#waiting.rows += rows;
       group.waiting.push((outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.rowMs * rows)));
       if (this.#underWay.size > 0) this.#flushIfWorthIt();
-      else if (!this.#scheduled) {
-        // Requests that arrived in the same turn of the event loop come along.
-        this.#scheduled = true;
-        setImmediate(() => {
-          this.#scheduled = false;
-          this.#flushIfWorthIt();
-        });
-      }
+      // Requests that arrived in the same turn of the event loop come along.
+      else if (group.waiting.length === 1) setImmediate(() => this.#flushIfWorthIt());
     });
   }
 
   /** Number of flushes begun. */
   get flushes(): number {
-    return this.#flushes;
+    return this.#flushed.begun;
   }
 
   /** Rows of groups that were not answered to the end. */
   get waitingRows(): number {
-    return this.#waitingRows;
+    return this.#waiting.rows;
   }
 
   /** Resolves when everything handed over by now has had its answer, whatever comes in the meantime. */
@@ -130,7 +122,7 @@ export class GroupCommit {
     // A receipt on its own always fits, however large.
     if (this.#isIdle()) return false;
     const { maxWaitingRows, maxWaitingBytes } = this.#options;
-    return this.#waitingRows + rows > maxWaitingRows || this.#waitingBytes + bytes > maxWaitingBytes;
+    return this.#waiting.rows + rows > maxWaitingRows || this.#waiting.bytes + bytes > maxWaitingBytes;
   }
 
   #flushIfWorthIt(): void {
@@ -145,20 +137,20 @@ export class GroupCommit {
     const group = this.#gathering;
     this.#gathering = emptyGroup();
     this.#underWay.add(group);
-    this.#flushes += 1;
+    this.#flushed.begun += 1;
     const from = performance.now();
     try {
       await this.#target.flush();
       const now = performance.now();
       this.#options.onFlush?.(group.rows, (now - from) / 1000);
       // They follow each other: it began when the one before it was done.
-      const tookMs = now - Math.max(from, this.#doneAt) - ANYWAY_MS;
+      const tookMs = now - Math.max(from, this.#flushed.doneAt) - ANYWAY_MS;
       group.outcome = { rowMs: Math.max(0, tookMs) / Math.max(1, group.rows) };
     } catch (error) {
       this.#options.onFailure?.(group.waiting.length);
       group.outcome = { error };
     }
-    this.#doneAt = performance.now();
+    this.#flushed.doneAt = performance.now();
     this.#underWay.delete(group);
     this.#flushIfWorthIt();
     this.#answering.push(group);
@@ -175,8 +167,8 @@ export class GroupCommit {
       for (const tell of some) tell(must(outcome));
       if (waiting.length > 0) break;
       this.#answering.shift();
-      this.#waitingRows -= rows;
-      this.#waitingBytes -= bytes;
+      this.#waiting.rows -= rows;
+      this.#waiting.bytes -= bytes;
     }
     if (this.#answering.length > 0) setImmediate(() => this.#answer());
     else this.#resolveWhenDone();

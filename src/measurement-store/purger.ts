@@ -60,13 +60,11 @@ export class Purger {
   readonly #failed = new Set<number>();
   #triesAll = true;
   #stopped = false;
-  #retry: NodeJS.Timeout | undefined;
-  #retryMs = FIRST_RETRY_MS;
-  readonly #timer: NodeJS.Timeout;
+  readonly #looks: RepeatedLooks;
 
   constructor(deps: PurgerDeps, everyMs: number = LOOK_EVERY_MS) {
     this.#deps = deps;
-    this.#timer = setInterval(() => this.#startAll(), everyMs).unref();
+    this.#looks = new RepeatedLooks(() => this.#startAll(), everyMs);
   }
 
   /** Begins in the background. */
@@ -94,8 +92,7 @@ export class Purger {
   /** Resolves after the slice under way; the next start goes on with the rest. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#timer);
-    clearTimeout(this.#retry);
+    this.#looks.stop();
     await this.#running;
   }
 
@@ -117,11 +114,11 @@ export class Purger {
         if ((await this.#pass()) > 0) this.#again = true;
         this.#tell(waiting);
       }
-      if (this.#failed.size > 0) this.#tryAgain();
-      else this.#retryMs = FIRST_RETRY_MS;
+      if (this.#failed.size > 0) this.#looks.sooner();
+      else this.#looks.succeeded();
     } catch (error) {
       if (!this.#stopped) this.#deps.log?.warn({ err: error }, 'purging failed and will be tried again');
-      this.#tryAgain();
+      this.#looks.sooner();
     }
     // At once: a later start finds none running that would not look again.
     this.#running = null;
@@ -130,15 +127,6 @@ export class Purger {
 
   #tell(count: number): void {
     for (const tell of this.#waiting.splice(0, count)) tell();
-  }
-
-  #tryAgain(): void {
-    if (this.#stopped || this.#retry !== undefined) return;
-    this.#retry = setTimeout(() => {
-      this.#retry = undefined;
-      this.#startAll();
-    }, this.#retryMs).unref();
-    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
   }
 
   /** Tries once all purges written down by now, but of devices for which one failed; returns the number done. */
@@ -192,5 +180,38 @@ export class Purger {
       if (isTold && !this.#stopped) log?.warn({ err, ...purge }, 'a purge failed and will be tried again');
       return false;
     }
+  }
+}
+
+/** Looks again and again; after failures sooner, each time after twice as long. */
+class RepeatedLooks {
+  readonly #look: () => void;
+  readonly #timer: NodeJS.Timeout;
+  #retry: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #isOver = false;
+
+  constructor(look: () => void, everyMs: number) {
+    this.#look = look;
+    this.#timer = setInterval(look, everyMs).unref();
+  }
+
+  sooner(): void {
+    if (this.#isOver || this.#retry !== undefined) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#look();
+    }, this.#retryMs).unref();
+    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+  }
+
+  succeeded(): void {
+    this.#retryMs = FIRST_RETRY_MS;
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    clearInterval(this.#timer);
+    clearTimeout(this.#retry);
   }
 }

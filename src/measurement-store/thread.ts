@@ -37,11 +37,7 @@ export interface ThreadOptions {
 export class Thread<Job> {
   readonly #options: ThreadOptions;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #overdue = new Set<number>();
-  /** Number of answers. */
-  #answers = 0;
-  /** No answer came for as long as a question may take. */
-  #isSilent = false;
+  readonly #answers = new AnswerWatch();
   #worker: Worker | null = null;
   #opening: Promise<void> | null = null;
   #nextId = 1;
@@ -58,20 +54,17 @@ export class Thread<Job> {
 
   /** `limitMs`: longer limit of a job that is long by its nature; it does not count as a sign that the thread hangs. */
   async ask<T>(job: Job, transfer: ArrayBuffer[] = [], limitMs: number = ANSWER_MS): Promise<T> {
-    if (this.#overdue.size >= (this.#isSilent ? 1 : (this.#options.mostOverdue ?? 1)))
+    if (this.#answers.areMissing(this.#options.mostOverdue ?? 1))
       throw new Error(`the ${this.#options.name} thread hangs`);
     if (!this.#worker) await this.#restart();
     const worker = this.#worker;
     if (!worker) throw new Error(`the ${this.#options.name} thread is not there`);
     return new Promise<T>((resolve, reject) => {
       const id = this.#nextId++;
-      const answers = this.#answers;
+      const { count } = this.#answers;
       const timer = setTimeout(() => {
         this.#waiting.delete(id);
-        if (limitMs <= ANSWER_MS) {
-          this.#overdue.add(id);
-          this.#isSilent ||= this.#answers === answers;
-        }
+        if (limitMs <= ANSWER_MS) this.#answers.isOverdue(id, count);
         reject(new Error(`the ${this.#options.name} thread did not answer within ${limitMs / 1000} seconds`));
       }, limitMs);
       this.#waiting.set(id, { resolve, reject, timer });
@@ -127,11 +120,9 @@ export class Thread<Job> {
     if ('notice' in answer) return this.#options.onNotice?.(answer.notice);
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
-    this.#overdue.delete(answer.id);
+    this.#answers.came(answer.id, !('failure' in answer));
     clearTimeout(waiting?.timer);
     if ('failure' in answer) return waiting?.reject(toError(answer.failure));
-    this.#answers += 1;
-    this.#isSilent = false;
     waiting?.resolve(answer.value);
   }
 
@@ -143,6 +134,37 @@ export class Thread<Job> {
       reject(error);
     }
     this.#waiting.clear();
+    this.#answers.clear();
+  }
+}
+
+/** Knows which answers of a thread are overdue, and whether it answers at all. */
+class AnswerWatch {
+  readonly #overdue = new Set<number>();
+  /** Number of answers. */
+  count = 0;
+  /** No answer came for as long as a question may take. */
+  #isSilent = false;
+
+  /** Whether the thread hangs: of one that answers, `most` may be overdue. */
+  areMissing(most: number): boolean {
+    return this.#overdue.size >= (this.#isSilent ? 1 : most);
+  }
+
+  /** Notes that the answer did not come in time; `before`: the number of answers when it was asked for. */
+  isOverdue(id: number, before: number): void {
+    this.#overdue.add(id);
+    this.#isSilent ||= this.count === before;
+  }
+
+  came(id: number, isWorking: boolean): void {
+    this.#overdue.delete(id);
+    if (!isWorking) return;
+    this.count += 1;
+    this.#isSilent = false;
+  }
+
+  clear(): void {
     this.#overdue.clear();
     this.#isSilent = false;
   }

@@ -7,13 +7,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Metrics of this node, as Prometheus reads it; names begin with `inlet_`, times are in seconds. */
 export class Metrics {
   readonly registry = new Registry();
-  readonly #requests = new Histogram({
-    name: 'inlet_http_request_duration_seconds',
-    help: 'From the head of a request to the end of its answer, by route and status.',
-    labelNames: ['route', 'status'],
-    buckets: SECONDS,
-    registers: [this.registry],
-  });
+  readonly #requests = new RequestDurations(this.registry);
   readonly #flushes = new Histogram({
     name: 'inlet_flush_duration_seconds',
     help: 'How long one transaction of the measurement store takes.',
@@ -43,20 +37,12 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  /** Few entries, as routes and statuses are all our own. */
-  readonly #requestsByRoute = new Map<string, Map<number, { observe: (seconds: number) => void }>>();
-
   constructor() {
     addDefaultMetrics(this.registry);
   }
 
   request(route: string, status: number, seconds: number): void {
-    let byStatus = this.#requestsByRoute.get(route);
-    if (byStatus === undefined) this.#requestsByRoute.set(route, (byStatus = new Map()));
-    let requests = byStatus.get(status);
-    // Looking a child up by its labels costs more than counting.
-    if (requests === undefined) byStatus.set(status, (requests = this.#requests.labels(route, String(status))));
-    requests.observe(seconds);
+    this.#requests.observe(route, status, seconds);
   }
 
   /** Counts a durable transaction of the measurement store. */
@@ -107,5 +93,30 @@ export class Metrics {
 
   #counter(name: string, help: string, labelNames: string[] = []): Counter {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+}
+
+/** Durations of requests. Looking a child up by its labels costs more than counting, so those are kept. */
+class RequestDurations {
+  readonly #all: Histogram;
+  /** Few entries, as routes and statuses are all our own. */
+  readonly #byRoute = new Map<string, Map<number, { observe: (seconds: number) => void }>>();
+
+  constructor(registry: Registry) {
+    this.#all = new Histogram({
+      name: 'inlet_http_request_duration_seconds',
+      help: 'From the head of a request to the end of its answer, by route and status.',
+      labelNames: ['route', 'status'],
+      buckets: SECONDS,
+      registers: [registry],
+    });
+  }
+
+  observe(route: string, status: number, seconds: number): void {
+    let byStatus = this.#byRoute.get(route);
+    if (byStatus === undefined) this.#byRoute.set(route, (byStatus = new Map()));
+    let requests = byStatus.get(status);
+    if (requests === undefined) byStatus.set(status, (requests = this.#all.labels(route, String(status))));
+    requests.observe(seconds);
   }
 }

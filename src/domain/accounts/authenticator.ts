@@ -2,21 +2,17 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../ports/database.ts';
 import type { Change, Cluster } from '../ports/cluster.ts';
-import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { VersionCounter } from '../../scheduling/version-counter.ts';
 import { SingleFlight } from '../../scheduling/single-flight.ts';
 import type { Access } from '../access/access.ts';
 import { readAccess, readAccesses } from '../access/read-access.ts';
-import { TokenSchema } from '../entities/token.ts';
+import { LAST_USED_EVERY_MS, LastUsed } from './last-used.ts';
 import { unauthenticated } from '../../errors.ts';
 
 /** Maximum bytes of tokens in memory: 50,000 usual ones, or a few hundred with 2,000 ids or workspaces. */
 const MAX_CACHED_BYTES = 64 * 1_048_576;
 /** Approximate bytes of a token, and of each id that it is limited to, or workspace of its user. */
 const [TOKEN_BYTES, ID_BYTES] = [1_300, 80];
-const LAST_USED_EVERY_MS = 10_000;
-/** Tokens per transaction, which blocks the event loop on SQLite. */
-const WRITTEN_AT_ONCE = 100;
 /** Maximum reads of a token that keeps changing. */
 const MAX_TRIES = 3;
 
@@ -53,16 +49,13 @@ export class Authenticator {
   readonly #loads = new SingleFlight<Access | null>();
   /** The hash by which an access was found, for finding it again. */
   readonly #hashes = new WeakMap<Access, string>();
-  readonly #used = new Map<string, number>();
-  #flushing: Promise<void> = Promise.resolve();
-  readonly #timer: NodeJS.Timeout;
+  readonly #lastUsed: LastUsed;
 
   constructor(database: Database, cluster: Cluster, now: () => number) {
     this.#database = database;
     this.#now = now;
     cluster.onChanged((changes) => this.#note(changes));
-    this.#timer = setInterval(() => void this.flush().catch(() => {}), LAST_USED_EVERY_MS);
-    this.#timer.unref();
+    this.#lastUsed = new LastUsed(database);
   }
 
   /** Number of secrets in memory. */
@@ -99,7 +92,7 @@ export class Authenticator {
     if (this.#isOver(known.access.expiresAt)) return null;
     if (now - known.lastUsedAt > LAST_USED_EVERY_MS) {
       known.lastUsedAt = now;
-      this.#used.set(known.access.tokenId, now);
+      this.#lastUsed.note(known.access.tokenId, now);
     }
     return known.access;
   }
@@ -135,28 +128,11 @@ export class Authenticator {
 
   /** Writes the queued times of last use, after those that are being written. */
   flush(): Promise<void> {
-    this.#flushing = this.#flushing.catch(() => {}).then(() => this.#flush());
-    return this.#flushing;
-  }
-
-  /** Writes in groups of a hundred tokens, at most as many as are queued now. */
-  async #flush(): Promise<void> {
-    for (let left = this.#used.size; left > 0 && this.#used.size > 0; left -= WRITTEN_AT_ONCE) {
-      const used: [id: string, lastUsedAt: number][] = [];
-      for (const one of this.#used) if (used.push(one) >= WRITTEN_AT_ONCE) break;
-      for (const [id] of used) this.#used.delete(id);
-      // Lock in the order in which other transactions lock them.
-      used.sort(([a], [b]) => (a < b ? -1 : 1));
-      await this.#database.write(async (em) => {
-        for (const [id, lastUsedAt] of used) await em.nativeUpdate(TokenSchema, { id }, { lastUsedAt });
-      });
-      await yieldToEventLoop();
-    }
+    return this.#lastUsed.flush();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.flush();
+    await this.#lastUsed.stop();
   }
 
   /** Notes changes by revision: searching the cache for each changed user would be too slow. */
@@ -189,7 +165,7 @@ export class Authenticator {
       const now = this.#now();
       this.#known.set(hashed, { access, since: this.#revisions.now, bytes: bytesOf(access), lastUsedAt: now });
       this.#hashes.set(access, hashed);
-      this.#used.set(access.tokenId, now);
+      this.#lastUsed.note(access.tokenId, now);
       return access;
     }
   }

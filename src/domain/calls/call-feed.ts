@@ -1,24 +1,15 @@
 import { AppError } from '../../errors.ts';
-import { BackgroundLane } from '../../scheduling/background-lane.ts';
 import type { LiveQueue } from '../../scheduling/bounded-stream.ts';
 import { NOBODY } from '../../scheduling/caller.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
-import { LANES } from '../../scheduling/lanes.ts';
 import { PrefetchCredits } from '../../scheduling/prefetch.ts';
-import { SingleFlight } from '../../scheduling/single-flight.ts';
 import { nextTurn } from '../../scheduling/yield-to-event-loop.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { LiveFeed } from '../live/live-feed.ts';
 import type { LiveReader, OlderPage } from '../live/live-subscription.ts';
 import type { Cluster } from '../ports/cluster.ts';
-import {
-  type CallCount,
-  type CallQuery,
-  type CallRow,
-  type CallStatus,
-  type MeasurementStore,
-  textLengthOf,
-} from '../ports/store.ts';
+import { type CallQuery, type CallRow, type CallStatus, type MeasurementStore } from '../ports/store.ts';
+import { CallPages, charactersOf } from './call-pages.ts';
 import { type CallEvent, JustRead } from './just-read.ts';
 import { LoggedCall } from './logged-call.ts';
 
@@ -46,8 +37,6 @@ export interface LiveCallChoice {
 
 /** Calls per page, of up to hundreds of kilobytes each. */
 const PAGE_CALLS = 10;
-/** Characters read in a millisecond. */
-const CHARACTERS_PER_MS = 30_000;
 /** Maximum unread bytes of a subscription. */
 const MAX_UNREAD = 16_000_000;
 /** Maximum characters of a product's events that wait: those of a flush, and of some seconds to thousands. */
@@ -66,12 +55,9 @@ export class CallFeed {
     maxUnread: MAX_UNREAD,
     tooSlow: 'This subscriber reads too slowly; subscribe again and read `calls`.',
   });
-  readonly #counts = new SingleFlight<CallCount>();
-  readonly #pages = new SingleFlight<{ rows: CallRow[]; readAt: number }>();
-  readonly #reading = new BackgroundLane(LANES.callPages);
+  readonly #pages: CallPages;
   readonly #credits = new PrefetchCredits();
   readonly #missed = new AppError('UNAVAILABLE', 'Calls were missed; subscribe again and read `calls`.');
-  #failed: { at: number; error: unknown } | null = null;
   /** By id. */
   readonly #products = new Map<string, FollowedProduct>();
   #events = 0;
@@ -79,6 +65,7 @@ export class CallFeed {
   constructor(cluster: Cluster, store: MeasurementStore) {
     this.#cluster = cluster;
     this.#store = store;
+    this.#pages = new CallPages(store, () => this.#events);
     cluster.onMessage('called', (message) => this.#hear(message));
     cluster.onMissed(() => {
       for (const product of this.#products.values()) this.#forget(product);
@@ -124,13 +111,11 @@ export class CallFeed {
       await reader.turns.next();
       // One more: those that come begin behind it.
       const count: CallQuery = { ...filter, limit: last + 1 };
-      const found = await this.#counts.of(keyOf(reader, lastAt, count), () =>
-        this.#inLine(reader, () => this.#store.countCalls(count)),
-      );
+      const found = await this.#pages.count(count, reader, lastAt);
       let after = found.count > last ? found.last : null;
       const older = async (): Promise<OlderPage<LoggedCall>> => {
         const query = { ...filter, ...(after === null ? {} : { after }), oldestFirst: true, limit: PAGE_CALLS };
-        const { rows, readAt } = await this.#page(query, reader, lastAt);
+        const { rows, readAt } = await this.#pages.read(query, reader, lastAt);
         // Others may be logged between those that were there, or vanish, meanwhile: they are not counted.
         const end = rows.findIndex((row) => row.id === found.first) + 1;
         const wanted = end > 0 ? rows.slice(0, end) : rows;
@@ -158,33 +143,6 @@ export class CallFeed {
   #forget(product: FollowedProduct): void {
     product.waiting = [];
     if (this.#products.get(product.id) === product) this.#products.delete(product.id);
-  }
-
-  /** Subscribers of a token that ask for the same, with the same events behind them, read it together. */
-  #page(query: CallQuery, reader: LiveReader, lastAt: number): Promise<{ rows: CallRow[]; readAt: number }> {
-    return this.#pages.of(keyOf(reader, lastAt, query), () =>
-      this.#inLine(reader, async () => {
-        const readAt = this.#events;
-        const rows = await this.#store.calls(query);
-        reader.turns.spend(rows.reduce((sum, row) => sum + charactersOf(row), 0) / CHARACTERS_PER_MS);
-        return { rows, readAt };
-      }),
-    );
-  }
-
-  /** Call it in the reader's turn: nobody waits here for what another token owes. */
-  #inLine<T>({ party }: LiveReader, read: () => Promise<T>): Promise<T> {
-    const since = performance.now();
-    return this.#reading.run(party, async () => {
-      // They would wait for their own time-outs one after the other.
-      if (this.#failed !== null && this.#failed.at > since) throw this.#failed.error;
-      try {
-        return await read();
-      } catch (error) {
-        this.#failed = { at: performance.now(), error };
-        throw error;
-      }
-    });
   }
 
   #hear(message: string): void {
@@ -226,15 +184,6 @@ export class CallFeed {
     this.#forget(product);
     this.#live.fail(this.#missed, product.id);
   }
-}
-
-function keyOf({ party }: LiveReader, lastAt: number, query: CallQuery): string {
-  return JSON.stringify([party.tokenId, lastAt, query]);
-}
-
-/** Estimate of what it takes in memory; the fixed part bounds the number of small ones. */
-function charactersOf(row: CallRow | null): number {
-  return 8_000 + (row === null ? 0 : textLengthOf(row));
 }
 
 function bytesOf(row: CallRow): number {

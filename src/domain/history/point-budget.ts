@@ -39,12 +39,8 @@ export class PointBudget {
   #spent = 0;
   #underWay = 0;
   #waiting: (() => void)[] = [];
-  #reading = 0;
-  #readingSince = 0;
-  #readMs = 0;
-  #workedMs = 0;
   #planning: Promise<unknown> = Promise.resolve();
-  #planMs = 0;
+  readonly #times = new OperationTimes();
 
   constructor(operation: Operation = NOBODY, caller: Caller = FILES) {
     this.caller = caller;
@@ -81,22 +77,22 @@ export class PointBudget {
 
   /** Time during which other threads read for the operation, in milliseconds. */
   get readMs(): number {
-    return this.#reading === 0 ? this.#readMs : this.#readMs + performance.now() - this.#readingSince;
+    return this.#times.readMs;
   }
 
   /** Time that other threads worked for the operation, in milliseconds. */
   get workedMs(): number {
-    return this.#workedMs;
+    return this.#times.workedMs;
   }
 
   /** Adds work of other threads, in milliseconds. */
   worked(milliseconds: number): void {
-    this.#workedMs += milliseconds;
+    this.#times.workedMs += milliseconds;
   }
 
   /** Time of planning on the event loop, including failed plans. */
   get planMs(): number {
-    return this.#planMs;
+    return this.#times.planMs;
   }
 
   /**
@@ -111,12 +107,7 @@ export class PointBudget {
 
   #timed<T>(make: () => T): T {
     this.check();
-    const from = performance.now();
-    try {
-      return make();
-    } finally {
-      this.#planMs += performance.now() - from;
-    }
+    return this.#times.planning(make);
   }
 
   /** Runs `work`, which gives at most `worst` points; QUERY_TOO_COMPLEX when they exceed the rest of the budget. */
@@ -137,7 +128,7 @@ export class PointBudget {
   }
 
   async #read<T>(worst: number, work: () => Promise<T>, pointsOf: (result: T) => number): Promise<T> {
-    if (this.#reading++ === 0) this.#readingSince = performance.now();
+    this.#times.beginReading();
     let points = 0;
     try {
       const result = await work();
@@ -146,8 +137,40 @@ export class PointBudget {
       if (this.#spent > MAX_OPERATION_POINTS) throw tooManyPoints();
       return result;
     } finally {
-      if (--this.#reading === 0) this.#readMs += performance.now() - this.#readingSince;
+      this.#times.endReading();
       this.#operation.holds((points - worst) * POINT_BYTES);
+    }
+  }
+}
+
+/** Milliseconds that were spent for one operation elsewhere than on its own turns. */
+class OperationTimes {
+  workedMs = 0;
+  planMs = 0;
+  /** Reads that overlap count once. */
+  #reads = 0;
+  #readsSince = 0;
+  #readMs = 0;
+
+  get readMs(): number {
+    return this.#reads === 0 ? this.#readMs : this.#readMs + performance.now() - this.#readsSince;
+  }
+
+  beginReading(): void {
+    if (this.#reads++ === 0) this.#readsSince = performance.now();
+  }
+
+  endReading(): void {
+    if (--this.#reads === 0) this.#readMs += performance.now() - this.#readsSince;
+  }
+
+  /** Adds what `make` takes, though it may throw. */
+  planning<T>(make: () => T): T {
+    const from = performance.now();
+    try {
+      return make();
+    } finally {
+      this.planMs += performance.now() - from;
     }
   }
 }

@@ -35,19 +35,16 @@ interface Tenant {
 /** Counts what all running operations have loaded and made of it. */
 export class LoadedMemory {
   readonly #tenants = new Map<string, Tenant>();
-  readonly #ofTenants = new Tally();
-  /** The same with what goes beyond MOST_COUNTED. */
-  readonly #allOfTenants = new Tally();
-  readonly #ofTokens = new Tally();
+  /** Bytes; counted ones are those up to MOST_COUNTED of each operation. */
+  readonly #counted = { all: 0, ofTenants: new Tally(), ofTokens: new Tally() };
+  readonly #whole = { all: 0, ofTenants: new Tally() };
   readonly #waiting = new Set<OperationMemory>();
-  #all = 0;
-  #counted = 0;
   #firsts = 0;
   #timer: NodeJS.Timeout | null = null;
 
   /** Bytes of all of it. */
   get bytes(): number {
-    return this.#all;
+    return this.#whole.all;
   }
 
   /** Opens an account for an operation. `check`: throws what ended it; `neverWaits`: others wait for what it has. */
@@ -58,11 +55,11 @@ export class LoadedMemory {
   /** Counts what an operation has more, or less. */
   count({ party, counted }: OperationMemory, bytes: number, countedBefore: number): void {
     const more = counted - countedBefore;
-    this.#all += bytes;
-    this.#counted += more;
-    this.#ofTenants.add(party.tenant, more);
-    this.#allOfTenants.add(party.tenant, bytes);
-    this.#ofTokens.add(party.tokenId, more);
+    this.#whole.all += bytes;
+    this.#whole.ofTenants.add(party.tenant, bytes);
+    this.#counted.all += more;
+    this.#counted.ofTenants.add(party.tenant, more);
+    this.#counted.ofTokens.add(party.tokenId, more);
   }
 
   /** Whether an operation may have that many bytes more. */
@@ -70,14 +67,16 @@ export class LoadedMemory {
     if (one.bytes + bytes <= LITTLE) return true;
     const tenant = this.#tenantOf(one);
     tenant.first ??= this.#makeFirst(tenant, one);
-    const isBeyondAll = this.#all + bytes > MOST_IN_ALL;
+    const isBeyondAll = this.#whole.all + bytes > MOST_IN_ALL;
     const part = MOST_IN_ALL / this.#tenants.size;
-    if (isBeyondAll && this.#allOfTenants.of(one.party.tenant) + bytes > part) return this.#isOldestFirst(one);
+    if (isBeyondAll && this.#whole.ofTenants.of(one.party.tenant) + bytes > part) return this.#isOldestFirst(one);
     if (tenant.first === one) return true;
     const more = Math.min(MOST_COUNTED, one.bytes + bytes) - one.counted;
-    const free = MOST - this.#counted - more;
+    const free = MOST - this.#counted.all - more;
     const { tokenId, tenant: name } = one.party;
-    return this.#ofTokens.of(tokenId) + more <= free && this.#ofTenants.of(name) + more <= TIMES_FREE * free;
+    return (
+      this.#counted.ofTokens.of(tokenId) + more <= free && this.#counted.ofTenants.of(name) + more <= TIMES_FREE * free
+    );
   }
 
   /** Keeps an operation until there is room. */

@@ -75,12 +75,15 @@ export type LongReading = [deviceKey: number, timestamp: number, bytes: number];
 
 /** Turns receipts into the one statement that stores them. Used again for a later flush, its memory too. */
 export class PostgresFlush {
-  readonly #devices = new BinaryArray(INT4);
-  readonly #timestamps = new BinaryArray(INT8);
-  readonly #readings = new BinaryArray(BYTEA);
-  readonly #storedAt = new BinaryArray(INT8);
-  readonly #heardDevices = new BinaryArray(INT4);
-  readonly #heardAt = new BinaryArray(INT8);
+  /** One for each parameter of the statements, in their order. */
+  readonly #arrays = {
+    devices: new BinaryArray(INT4),
+    timestamps: new BinaryArray(INT8),
+    readings: new BinaryArray(BYTEA),
+    heardDevices: new BinaryArray(INT4),
+    heardAt: new BinaryArray(INT8),
+    storedAt: new BinaryArray(INT8),
+  };
   /** Readings longer than `MAX_NEW_BYTES`. */
   #long: LongReading[] = [];
   #values: unknown[] = [];
@@ -91,7 +94,7 @@ export class PostgresFlush {
    * in a circle, and every key is there once, as a statement takes it only once.
    */
   fill(batches: Batch[], calls: CallRow[], heard: Heard[], now: number): void {
-    const arrays = [this.#devices, this.#timestamps, this.#readings, this.#heardDevices, this.#heardAt, this.#storedAt];
+    const arrays = Object.values(this.#arrays);
     for (const array of arrays) array.clear();
     this.#long = [];
     const sorted = batches.toSorted((a, b) => a.deviceKey - b.deviceKey);
@@ -103,8 +106,8 @@ export class PostgresFlush {
       i = end;
     }
     for (const [deviceKey, at] of heard) {
-      this.#heardDevices.addInt4(deviceKey);
-      this.#heardAt.addInt8(at);
+      this.#arrays.heardDevices.addInt4(deviceKey);
+      this.#arrays.heardAt.addInt8(at);
     }
     this.#values = arrays.map((array) => array.toBuffer());
     this.#hasCalls = calls.length > 0;
@@ -128,11 +131,13 @@ export class PostgresFlush {
   #addDevice(batch: Batch, now: number): void {
     const storedAt = storedAtOf(batch.receivedAt, now);
     eachMoment(batch, (timestamp, order, from, to) => {
-      this.#devices.addInt4(batch.deviceKey);
-      this.#timestamps.addInt8(timestamp);
-      this.#storedAt.addInt8(storedAt);
+      this.#arrays.devices.addInt4(batch.deviceKey);
+      this.#arrays.timestamps.addInt8(timestamp);
+      this.#arrays.storedAt.addInt8(storedAt);
       const most = mostBytes(batch, order, from, to);
-      const bytes = this.#readings.addWritten(most, (target, at) => writeValues(target, at, batch, order, from, to));
+      const bytes = this.#arrays.readings.addWritten(most, (target, at) =>
+        writeValues(target, at, batch, order, from, to),
+      );
       if (bytes > MAX_NEW_BYTES) this.#long.push([batch.deviceKey, timestamp, bytes]);
     });
   }

@@ -23,8 +23,7 @@ export class PostgresFlushes implements FlushTarget {
   readonly #spare: PostgresFlush[] = [];
   readonly #heard = new HeardDevices();
   readonly #squeezer: ReadingSqueezer;
-  #batches: Batch[] = [];
-  #calls: CallRow[] = [];
+  #gathered: { batches: Batch[]; calls: CallRow[] } = { batches: [], calls: [] };
   #merging = 0;
   readonly #underWay = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
@@ -37,19 +36,18 @@ export class PostgresFlushes implements FlushTarget {
   gather(receipt: Receipt): number {
     let bytes = 0;
     for (const batch of receipt.batches) {
-      this.#batches.push(batch);
+      this.#gathered.batches.push(batch);
       bytes += 100;
       for (const value of batch.values) bytes += typeof value === 'number' ? 24 : 40 + value.length * 2;
     }
     if (!receipt.call) return bytes;
-    this.#calls.push(receipt.call);
+    this.#gathered.calls.push(receipt.call);
     return bytes + callBytes(receipt.call);
   }
 
   flush(): Promise<void> {
-    const [batches, calls] = [this.#batches, this.#calls];
-    this.#batches = [];
-    this.#calls = [];
+    const { batches, calls } = this.#gathered;
+    this.#gathered = { batches: [], calls: [] };
     return this.#begin(batches, calls, this.#heard.take(batches, Date.now()));
   }
 

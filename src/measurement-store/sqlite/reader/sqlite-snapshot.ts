@@ -15,23 +15,10 @@ import type {
 } from '../../chunks/snapshot.ts';
 import { yieldToEventLoop } from '../../../scheduling/yield-to-event-loop.ts';
 import { LARGE_BYTES, COMMITTED_A_PAGE, COMMITTED_A_PART, type Page, PAGE_BYTES } from '../../chunks/page.ts';
-import { joined, numbers, toHeads, toReadings } from './in-one-piece.ts';
+import { numbers, toHeads, toReadings } from './in-one-piece.ts';
 import type { IntakeView, Place } from './intake-view.ts';
-import {
-  isSmall,
-  LENGTH,
-  PACKED,
-  pageOf,
-  type RawChunk,
-  type RawNewest,
-  type RawReading,
-  type RawRecorded,
-  SMALL,
-  toHead,
-  toOldReading,
-  toReading,
-  toRecorded,
-} from './raw-rows.ts';
+import { isSmall, pageOf, toHead, toOldReading, toReading, toRecorded } from './raw-rows.ts';
+import { SnapshotStatements } from './snapshot-statements.ts';
 import { must } from '../../../must.ts';
 
 /**
@@ -41,9 +28,6 @@ import { must } from '../../../must.ts';
 const MANY = 8;
 /** The same of readings, which are smaller (measured, a million of them: 0.9 s, in one piece 0.35). */
 const MANY_READINGS = 100;
-/** Chunks of numbers are never larger; a thousand of texts would be more than belongs into one piece. */
-const MAX_DENSE_BYTES = 16_384;
-
 /** The number of a flush. */
 const POSITION = /^\d{1,15}$/;
 
@@ -55,123 +39,15 @@ const TURN_MS = 5;
  * once; those that bring pages let the thread turn to other work in between.
  */
 export class SqliteSnapshot implements Snapshot {
-  readonly #readings: Record<'asc' | 'desc', Sqlite.Statement<number[], RawReading>>;
-  readonly #newestReadings: Sqlite.Statement<number[], RawNewest>;
-  readonly #manyReadings: Record<'asc' | 'desc', Sqlite.Statement<number[], [Buffer | null, string | null, number]>>;
-  readonly #oldReadings: Sqlite.Statement<number[], [storedAt: number, ...RawReading]>;
-  readonly #countSince: Sqlite.Statement<[number, number], number>;
-  readonly #partSince: Sqlite.Statement<[number, number], number>;
-  readonly #committedSince: Sqlite.Statement<number[], RawReading>;
-  readonly #position: Sqlite.Statement<[], number>;
-  readonly #horizon: Sqlite.Statement<[], number>;
-  readonly #lastSeq: Sqlite.Statement<[], number>;
-  readonly #recorded: Record<'ofAny' | 'ofSome', Sqlite.Statement<(number | string)[], RawRecorded>>;
-  readonly #chunks: Record<'asc' | 'desc', Sqlite.Statement<number[], RawChunk>>;
-  readonly #manyChunks: Record<'asc' | 'desc', Sqlite.Statement<number[], [Buffer | null, string | null]>>;
-  readonly #chunkBytes: Sqlite.Statement<number[], Buffer>;
-  readonly #denseChunks: Sqlite.Statement<number[], [Buffer | null, string | null]>;
-  readonly #newestChunks: Sqlite.Statement<[string, number], [fieldKey: number, ...RawChunk]>;
-  readonly #nextField: Sqlite.Statement<number[], number>;
+  readonly #sql: SnapshotStatements;
   readonly #intake: IntakeView;
   #turnBegan = 0;
   /** Behind this flush there was less than `most`, up to that one. */
   #fewSince = { flush: -1, after: 0, most: 0 };
 
   constructor(db: Sqlite.Database, intake: IntakeView) {
+    this.#sql = new SnapshotStatements(db);
     this.#intake = intake;
-    const readingsSelect = (columns: string, order: string): string =>
-      `SELECT ts, seq, ${columns} FROM reading WHERE device_key = ? AND ts >= ? AND ts < ? ORDER BY ts ${order} LIMIT ?`;
-    const readings = (order: string): Sqlite.Statement<number[], RawReading> =>
-      db.prepare<number[], RawReading>(readingsSelect(PACKED, order)).raw();
-    this.#readings = { asc: readings('ASC'), desc: readings('DESC') };
-    this.#newestReadings = db
-      .prepare<number[], RawNewest>(
-        `SELECT ts, seq, ${SMALL}, NULL, NULL FROM reading WHERE device_key = ? ORDER BY ts DESC LIMIT ?`,
-      )
-      .raw();
-    const manyReadings = (order: string): Sqlite.Statement<number[], [Buffer | null, string | null, number]> =>
-      db
-        .prepare<number[], [Buffer | null, string | null, number]>(
-          `SELECT ${joined(SMALL)},
-             group_concat(ts || ',' || seq || ',' || length(packed)), coalesce(max(${LENGTH}), 0)
-           FROM (${readingsSelect('packed, has_parts', order)})`,
-        )
-        .raw();
-    this.#manyReadings = { asc: manyReadings('ASC'), desc: manyReadings('DESC') };
-    this.#oldReadings = db
-      .prepare<number[], [storedAt: number, ...RawReading]>(
-        `SELECT stored_at, ts, seq, ${PACKED} FROM reading WHERE device_key = ? AND stored_at < ? AND ts >= ? ORDER BY ts LIMIT ?`,
-      )
-      .raw();
-    this.#countSince = db
-      .prepare<[number, number], number>('SELECT count(*) FROM (SELECT 1 FROM reading WHERE seq > ? LIMIT ?)')
-      .pluck();
-    this.#partSince = db
-      .prepare<[number, number], number>('SELECT seq FROM reading WHERE seq > ? ORDER BY seq LIMIT 1 OFFSET ?')
-      .pluck();
-    this.#committedSince = db
-      .prepare<number[], RawReading>(
-        `SELECT reading.ts, seq, ${PACKED} FROM
-           (SELECT ts FROM reading WHERE seq > ? AND seq <= ? AND +device_key = ? AND ts < ? ORDER BY ts DESC LIMIT ?) AS since
-         CROSS JOIN reading WHERE reading.device_key = ? AND reading.ts = since.ts`,
-      )
-      .raw();
-    this.#horizon = db.prepare<[], number>('SELECT seq FROM live_horizon').pluck();
-    this.#position = db
-      .prepare<[], number>(
-        'SELECT max((SELECT coalesce(max(seq), 0) FROM reading), (SELECT max(seq, last_flush) FROM live_horizon))',
-      )
-      .pluck();
-    this.#lastSeq = db.prepare<[], number>('SELECT max(seq) FROM device_state').pluck();
-    const recorded = (condition: string): Sqlite.Statement<(number | string)[], RawRecorded> =>
-      db
-        .prepare<(number | string)[], RawRecorded>(
-          `SELECT seq, device_key, ts, stored_at, ${PACKED} FROM reading
-           WHERE seq <= ? AND seq < ? AND stored_at > 0 AND (seq, device_key, ts) > (?, ?, ?) ${condition} ORDER BY seq, device_key, ts LIMIT ?`,
-        )
-        .raw();
-    this.#recorded = {
-      ofAny: recorded(''),
-      // By the order of commits: a device may have years of readings.
-      ofSome: recorded('AND +device_key IN (SELECT value FROM json_each(?))'),
-    };
-    const headsSelect = (order: string): string =>
-      `SELECT first_at, last_at, count, summary FROM chunk
-       WHERE device_key = ? AND field_key = ? AND first_at >= ? AND first_at < ? AND last_at >= ?
-       ORDER BY first_at ${order} LIMIT ?`;
-    const chunks = (order: string): Sqlite.Statement<number[], RawChunk> =>
-      db.prepare<number[], RawChunk>(headsSelect(order)).raw();
-    this.#chunks = { asc: chunks('ASC'), desc: chunks('DESC') };
-    const manyChunks = (order: string): Sqlite.Statement<number[], [Buffer | null, string | null]> =>
-      db
-        .prepare<number[], [Buffer | null, string | null]>(
-          `SELECT ${joined('summary')}, group_concat(first_at || ',' || last_at || ',' || count || ',' || (summary IS NULL))
-           FROM (${headsSelect(order)})`,
-        )
-        .raw();
-    this.#manyChunks = { asc: manyChunks('ASC'), desc: manyChunks('DESC') };
-    this.#chunkBytes = db
-      .prepare<number[], Buffer>('SELECT packed FROM chunk WHERE device_key = ? AND field_key = ? AND first_at = ?')
-      .pluck();
-    this.#denseChunks = db
-      .prepare<number[], [Buffer | null, string | null]>(
-        `SELECT ${joined('packed')}, group_concat(first_at || ',' || length(packed)) FROM chunk
-         WHERE device_key = ? AND field_key = ? AND first_at BETWEEN ? AND ? AND length(packed) <= ${MAX_DENSE_BYTES}`,
-      )
-      .raw();
-    // One statement for all fields of a device: one for each took most of the time of a list with latest values.
-    this.#newestChunks = db
-      .prepare<[string, number], [fieldKey: number, ...RawChunk]>(
-        `SELECT f.value, c.first_at, c.last_at, c.count, c.summary FROM json_each(?) AS f CROSS JOIN chunk AS c
-         WHERE c.rowid = (SELECT n.rowid FROM chunk AS n WHERE n.device_key = ? AND n.field_key = f.value
-           ORDER BY n.first_at DESC LIMIT 1)`,
-      )
-      .raw();
-    this.#nextField = db
-      .prepare<number[], number>(
-        'SELECT field_key FROM chunk WHERE device_key = ? AND field_key > ? ORDER BY field_key LIMIT 1',
-      )
-      .pluck();
   }
 
   async readings(range: ReadingRange): Promise<Page<ReadingRow>> {
@@ -182,23 +58,23 @@ export class SqliteSnapshot implements Snapshot {
   #sortedIn({ deviceKey, from, to, newestFirst, limit }: ReadingRange): Page<ReadingRow> {
     const order = newestFirst ? 'desc' : 'asc';
     if (limit >= MANY_READINGS) {
-      const [values, columns, largest] = must(this.#manyReadings[order].get(deviceKey, from, to, limit));
+      const [values, columns, largest] = must(this.#sql.manyReadings[order].get(deviceKey, from, to, limit));
       if (largest <= LARGE_BYTES) {
         const rows = toReadings(values, numbers(columns));
         return { rows, isLast: rows.length < limit };
       }
     }
-    return pageOf(this.#readings[order].iterate(deviceKey, from, to, limit), limit, toReading);
+    return pageOf(this.#sql.readings[order].iterate(deviceKey, from, to, limit), limit, toReading);
   }
 
   /** Of those that are sorted in. */
   oldReadings(deviceKey: number, { storedBefore, from, limit, bytes }: OldReadings): Promise<Page<OldReading>> {
-    const rows = this.#oldReadings.iterate(deviceKey, storedBefore, from, limit);
+    const rows = this.#sql.oldReadings.iterate(deviceKey, storedBefore, from, limit);
     return Promise.resolve(pageOf(rows, limit, toOldReading, bytes));
   }
 
   partSince(position: string): Promise<string | null> {
-    const end = this.#partSince.get(Number(position), COMMITTED_A_PART);
+    const end = this.#sql.partSince.get(Number(position), COMMITTED_A_PART);
     // Amid what is being sorted in no part ends: a moment of it that was written again since would be looked at in none, as
     // the next slice may find it in its place, under the earlier number.
     return Promise.resolve(end === undefined || end >= this.#intake.first ? null : String(end));
@@ -208,7 +84,7 @@ export class SqliteSnapshot implements Snapshot {
     await this.#turn();
     const [after, last] = [Number(position), upTo === null ? Number.MAX_SAFE_INTEGER : Number(upTo)];
     if (this.#isMuchSince(after, most)) return null;
-    const sortedIn = this.#committedSince.iterate(after, last, deviceKey, to, COMMITTED_A_PAGE, deviceKey);
+    const sortedIn = this.#sql.committedSince.iterate(after, last, deviceKey, to, COMMITTED_A_PAGE, deviceKey);
     const page = pageOf(sortedIn, COMMITTED_A_PAGE, toReading);
     const end = page.isLast ? -Infinity : must(page.rows.at(-1)).timestamp;
     const waiting = this.#intake.committedSince(deviceKey, after, last, end, to);
@@ -224,7 +100,7 @@ export class SqliteSnapshot implements Snapshot {
     if (after > flush) return true;
     const few = this.#fewSince;
     if (flush === few.flush && after >= few.after && most >= few.most) return false;
-    if (must(this.#countSince.get(after, most)) >= most) return true;
+    if (must(this.#sql.countSince.get(after, most)) >= most) return true;
     this.#fewSince = { flush, after, most };
     return false;
   }
@@ -246,8 +122,8 @@ export class SqliteSnapshot implements Snapshot {
     const bounds = [upTo, Math.min(this.#intake.first, Number.MAX_SAFE_INTEGER), ...from];
     const sortedIn =
       deviceKeys === null
-        ? this.#recorded.ofAny.iterate(...bounds, limit)
-        : this.#recorded.ofSome.iterate(...bounds, JSON.stringify(deviceKeys), limit);
+        ? this.#sql.recorded.ofAny.iterate(...bounds, limit)
+        : this.#sql.recorded.ofSome.iterate(...bounds, JSON.stringify(deviceKeys), limit);
     const page = pageOf(sortedIn, limit, toRecorded);
     if (!page.isLast) return page;
     const { rows } = page;
@@ -266,23 +142,23 @@ export class SqliteSnapshot implements Snapshot {
 
   #isKept(position: string): boolean {
     const seq = POSITION.test(position) ? Number(position) : Infinity;
-    if (seq < (this.#horizon.get() ?? 0)) return false;
+    if (seq < (this.#sql.horizon.get() ?? 0)) return false;
     // Readings of the last flush may have been deleted: what the devices sent says how far flushes have come.
-    return seq <= Math.max(this.#lastFlush(), this.#intake.lastSeen) || seq <= (this.#lastSeq.get() ?? 0);
+    return seq <= Math.max(this.#lastFlush(), this.#intake.lastSeen) || seq <= (this.#sql.lastSeq.get() ?? 0);
   }
 
   #lastFlush(): number {
-    return Math.max(this.#position.get() ?? 0, this.#intake.last);
+    return Math.max(this.#sql.position.get() ?? 0, this.#intake.last);
   }
 
   chunks({ deviceKey, fieldKey, from, to, newestFirst, limit }: ChunkRange): Promise<ChunkHead[]> {
     // Chunks never overlap: only the last one that begins before `from` may reach into the range.
-    const owner = this.#chunks.desc.get(deviceKey, fieldKey, -Infinity, from, -Infinity, 1);
+    const owner = this.#sql.chunks.desc.get(deviceKey, fieldKey, -Infinity, from, -Infinity, 1);
     const firstAt = owner && owner[1] >= from ? owner[0] : from;
     const order = newestFirst ? 'desc' : 'asc';
     const values = [deviceKey, fieldKey, firstAt, to, from, limit];
-    if (limit < MANY) return Promise.resolve(this.#chunks[order].all(...values).map(toHead));
-    const [summaries, columns] = must(this.#manyChunks[order].get(...values));
+    if (limit < MANY) return Promise.resolve(this.#sql.chunks[order].all(...values).map(toHead));
+    const [summaries, columns] = must(this.#sql.manyChunks[order].get(...values));
     return Promise.resolve(toHeads(summaries, numbers(columns)));
   }
 
@@ -301,7 +177,7 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   newestChunks(deviceKey: number, fieldKeys: number[]): Promise<Map<number, ChunkHead>> {
-    const rows = this.#newestChunks.all(JSON.stringify(fieldKeys), deviceKey);
+    const rows = this.#sql.newestChunks.all(JSON.stringify(fieldKeys), deviceKey);
     return Promise.resolve(new Map(rows.map(([fieldKey, ...head]) => [fieldKey, toHead(head)])));
   }
 
@@ -309,7 +185,9 @@ export class SqliteSnapshot implements Snapshot {
     if (firstAts.length >= MANY) await this.#turn();
     const isDense = firstAts.length >= MANY && among <= firstAts.length * 2;
     const dense = isDense ? this.#between(deviceKey, fieldKey, firstAts) : undefined;
-    return firstAts.map((firstAt) => dense?.get(firstAt) ?? must(this.#chunkBytes.get(deviceKey, fieldKey, firstAt)));
+    return firstAts.map(
+      (firstAt) => dense?.get(firstAt) ?? must(this.#sql.chunkBytes.get(deviceKey, fieldKey, firstAt)),
+    );
   }
 
   async #turn(): Promise<void> {
@@ -320,7 +198,7 @@ export class SqliteSnapshot implements Snapshot {
 
   /** Those of many devices are in memory at once: none where one of them is large. */
   #newestOf(range: ReadingRange): Page<ReadingRow> {
-    const rows = this.#newestReadings.all(range.deviceKey, range.limit);
+    const rows = this.#sql.newestReadings.all(range.deviceKey, range.limit);
     if (!rows.every(isSmall)) return { rows: [], isLast: false };
     return this.#intake.over({ rows: rows.map(toReading), isLast: rows.length < range.limit }, range);
   }
@@ -328,7 +206,7 @@ export class SqliteSnapshot implements Snapshot {
   /** By `firstAt`, with those in between, without the largest. */
   #between(deviceKey: number, fieldKey: number, firstAts: number[]): Map<number, Uint8Array> {
     const [bytes, columns] = must(
-      this.#denseChunks.get(deviceKey, fieldKey, Math.min(...firstAts), Math.max(...firstAts)),
+      this.#sql.denseChunks.get(deviceKey, fieldKey, Math.min(...firstAts), Math.max(...firstAts)),
     );
     const found = new Map<number, Uint8Array>();
     const sizes = numbers(columns);
@@ -341,7 +219,11 @@ export class SqliteSnapshot implements Snapshot {
 
   chunkFields(deviceKey: number): Promise<number[]> {
     const fields: number[] = [];
-    for (let key = this.#nextField.get(deviceKey, -1); key !== undefined; key = this.#nextField.get(deviceKey, key))
+    for (
+      let key = this.#sql.nextField.get(deviceKey, -1);
+      key !== undefined;
+      key = this.#sql.nextField.get(deviceKey, key)
+    )
       fields.push(key);
     return Promise.resolve(fields);
   }

@@ -11,7 +11,7 @@ export function openForWriting(path: string): Sqlite.Database {
 }
 
 /** Runs `work` in one transaction that holds the write lock from its start; rolls back on any error. */
-export type Transact = <T>(work: () => T) => T;
+type Transact = <T>(work: () => T) => T;
 
 /** The two ways of a connection into a transaction. */
 export interface Transactions {

@@ -18,8 +18,7 @@ export class SqliteWriter {
   readonly #intake: WriteBuffer;
   readonly #changes: ChangeWriter;
   readonly #log: WriteAheadLog;
-  readonly #keepNumber: Sqlite.Statement<[number]>;
-  readonly #forgetHeard: Sqlite.Statement<[number]>;
+  readonly #heard: { keepNumber: Sqlite.Statement<[number]>; forget: Sqlite.Statement<[number]> };
   #seq: number;
 
   constructor(db: Sqlite.Database) {
@@ -31,11 +30,13 @@ export class SqliteWriter {
     this.#intake = new WriteBuffer(db, this.#transactions, readings);
     this.#changes = new ChangeWriter(db, readings, parts);
     this.#log = new WriteAheadLog(db);
-    this.#keepNumber = db.prepare(
-      `UPDATE live_horizon SET last_flush = heard.seq FROM device_state AS heard
-       WHERE heard.device_key = ? AND heard.seq > last_flush`,
-    );
-    this.#forgetHeard = db.prepare('DELETE FROM device_state WHERE device_key = ?');
+    this.#heard = {
+      keepNumber: db.prepare(
+        `UPDATE live_horizon SET last_flush = heard.seq FROM device_state AS heard
+         WHERE heard.device_key = ? AND heard.seq > last_flush`,
+      ),
+      forget: db.prepare('DELETE FROM device_state WHERE device_key = ?'),
+    };
     // Every place that has a number: each may lose the highest one to a deletion or to chunks.
     this.#seq = must(
       db
@@ -106,8 +107,8 @@ export class SqliteWriter {
   forgetHeard(deviceKey: number): void {
     this.#intake.showHeard();
     this.#transactions.transact(() => {
-      this.#keepNumber.run(deviceKey);
-      this.#forgetHeard.run(deviceKey);
+      this.#heard.keepNumber.run(deviceKey);
+      this.#heard.forget.run(deviceKey);
     });
   }
 

@@ -1,5 +1,5 @@
 import type Sqlite from 'better-sqlite3';
-import type { Transact, Transactions } from './open-for-writing.ts';
+import type { Transactions } from './open-for-writing.ts';
 import type { ReadingInserts } from './reading-inserts.ts';
 import { WaitingReadings } from './waiting-readings.ts';
 
@@ -33,12 +33,13 @@ const MAX_WAITING_BYTES = 32_000_000;
  * Sorting in again changes nothing, so it need not be on the disk before the next commit.
  */
 export class WriteBuffer {
-  readonly #transact: Transact;
-  readonly #lightly: Transact;
+  readonly #transactions: Transactions;
   readonly #readings: ReadingInserts;
-  readonly #insert: Sqlite.Statement<[number, number, Buffer]>;
-  readonly #remove: Sqlite.Statement<[number]>;
-  readonly #hear: Sqlite.Statement<[number, number, number]>;
+  readonly #sql: {
+    insert: Sqlite.Statement<[number, number, Buffer]>;
+    remove: Sqlite.Statement<[number]>;
+    hear: Sqlite.Statement<[number, number, number]>;
+  };
   #gathering = new WaitingReadings();
   /** What is being sorted in; those before `#at` are in their place. */
   #group = new WaitingReadings();
@@ -46,13 +47,14 @@ export class WriteBuffer {
   #heard = new Map<number, Heard>();
   #owed = 0;
 
-  constructor(db: Sqlite.Database, { transact, lightly }: Transactions, readings: ReadingInserts) {
-    this.#transact = transact;
-    this.#lightly = lightly;
+  constructor(db: Sqlite.Database, transactions: Transactions, readings: ReadingInserts) {
+    this.#transactions = transactions;
     this.#readings = readings;
-    this.#insert = db.prepare('INSERT INTO intake (seq, stored_at, frames) VALUES (?, ?, ?)');
-    this.#remove = db.prepare('DELETE FROM intake WHERE seq <= ?');
-    this.#hear = db.prepare(HEAR);
+    this.#sql = {
+      insert: db.prepare('INSERT INTO intake (seq, stored_at, frames) VALUES (?, ?, ?)'),
+      remove: db.prepare('DELETE FROM intake WHERE seq <= ?'),
+      hear: db.prepare(HEAR),
+    };
     // What a process that was killed has left.
     const left = db.prepare<[], { seq: number; stored_at: number; frames: Buffer }>(
       'SELECT * FROM intake ORDER BY seq',
@@ -63,8 +65,8 @@ export class WriteBuffer {
   /** One durable commit: the frames, and what `also` writes. */
   commit(seq: number, storedAt: number, frames: Buffer, also: () => void): void {
     this.#makeRoom(frames.length);
-    this.#transact(() => {
-      if (frames.length > 0) this.#insert.run(seq, storedAt, frames);
+    this.#transactions.transact(() => {
+      if (frames.length > 0) this.#sql.insert.run(seq, storedAt, frames);
       also();
     });
     this.#add(seq, storedAt, frames);
@@ -91,7 +93,7 @@ export class WriteBuffer {
 
   /** Receipt times of everything committed so far go to `device_state`. */
   showHeard(): void {
-    if (this.#heard.size > 0) this.#lightly(() => this.#writeHeard());
+    if (this.#heard.size > 0) this.#transactions.lightly(() => this.#writeHeard());
     this.#heard.clear();
   }
 
@@ -140,12 +142,12 @@ export class WriteBuffer {
     const from = this.#at;
     const to = Math.min(from + most, group.length);
     try {
-      this.#lightly(() => {
+      this.#transactions.lightly(() => {
         // Before the first of its readings: whoever has readings was heard.
         if (from === 0) this.#writeHeard();
         group.write(from, to, this.#readings);
         this.#readings.flush();
-        if (to === group.length) this.#remove.run(group.lastSeq);
+        if (to === group.length) this.#sql.remove.run(group.lastSeq);
       });
     } catch (error) {
       this.#readings.forget();
@@ -166,6 +168,6 @@ export class WriteBuffer {
 
   #writeHeard(): void {
     const inOrder = [...this.#heard].sort(([a], [b]) => a - b);
-    for (const [deviceKey, { at, seq }] of inOrder) this.#hear.run(deviceKey, at, seq);
+    for (const [deviceKey, { at, seq }] of inOrder) this.#sql.hear.run(deviceKey, at, seq);
   }
 }
