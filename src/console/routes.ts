@@ -34,6 +34,11 @@ export const ROUTES: readonly Route[] = [
     load: () => import('./screens/device/device-screen.tsx').then((code) => code.DeviceScreen),
   },
   {
+    path: '/alerts',
+    section: 'alerts',
+    load: () => import('./screens/alerts/alerts-screen.tsx').then((code) => code.AlertsScreen),
+  },
+  {
     path: '/access',
     section: 'access',
     load: () => import('./screens/access/access-screen.tsx').then((code) => code.AccessScreen),

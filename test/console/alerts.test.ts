@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
 import { createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createMember } from '../support/tenant.ts';
 
 const FIELDS = [
   { identifier: 'temperature', type: 'FLOAT', unit: '°C', role: 'PRIMARY' },
@@ -120,5 +121,92 @@ describeInBrowser('rules', () => {
     await page.getByText('place outside 500 m around (52.52,13.405)').waitFor();
     const [rule] = await rulesOf(freezers.id);
     expect(rule!['levels'][0].any[0].circle).toEqual({ center: '(52.52,13.405)', meters: 500 });
+  });
+});
+
+describeInBrowser('alerts', () => {
+  test('what fires is in the list, in the navigation, on the product and the device at once; it is acknowledged, snoozed and over', async () => {
+    const doors = await createProduct(server, {
+      serialNumbers: ['d-1', 'd-2'],
+      input: { name: 'Doors', fields: FIELDS },
+    });
+    const levels = [
+      { severity: 'WARNING', all: [{ field: 'temperature', operator: 'GT', value: 5 }] },
+      { severity: 'CRITICAL', all: [{ field: 'temperature', operator: 'GT', value: 20 }] },
+    ];
+    const { createRule } = await server.gql(
+      'mutation ($id: ID!, $input: RuleInput!) { createRule(productId: $id, input: $input) { id } }',
+      { id: doors.id, input: { name: 'Left open', levels } },
+    );
+    const [device] = doors.deviceIds;
+    const page = await openConsole(server, `/products/${doors.id}`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByText('quiet', { exact: true }).waitFor();
+    await server.record(device!, { field: 'temperature', value: 9 });
+    await page.getByRole('link', { name: '1 device fires' }).waitFor();
+    await page.getByRole('link', { name: 'Alerts 1 firing' }).waitFor();
+    await page.getByRole('link', { name: '1 device fires' }).click();
+    const list = page.getByRole('region', { name: 'Alerts' });
+    await list.getByText('Warning').waitFor();
+    // The same alert, whatever its level.
+    await server.record(device!, { field: 'temperature', value: 25 });
+    await list.getByText('Critical').waitFor();
+    await server.record(doors.deviceIds[1]!, { field: 'temperature', value: 9 });
+    await page.getByRole('link', { name: 'Alerts 2 firing' }).waitFor();
+    await shoot(page, 'alerts');
+    await list.getByRole('link', { name: /Critical/ }).click();
+    const panel = page.getByRole('complementary', { name: 'The alert chosen' });
+    await panel.getByText('temperature 25 °C').waitFor();
+    await panel.getByLabel('Note').fill('Somebody is on the way');
+    await panel.getByRole('button', { name: 'Acknowledge' }).click();
+    await panel.getByText('Somebody is on the way').waitFor();
+    await panel.getByRole('button', { name: 'Snooze' }).click();
+    await panel.getByText('snoozed', { exact: true }).first().waitFor();
+    await shoot(page, 'alert');
+    await list.getByRole('button', { name: 'Acknowledge Left open of device d-2' }).click();
+    await list.getByText('acknowledged').nth(1).waitFor();
+    // What is over stays where it is until one asks anew.
+    await server.record(device!, { field: 'temperature', value: 1 });
+    await panel.getByText('Over', { exact: true }).first().waitFor();
+    await page.getByRole('link', { name: 'Alerts 1 firing' }).waitFor();
+    await panel.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    expect(await list.getByRole('listitem').count()).toBe(2);
+    await page.getByLabel('Device', { exact: true }).fill('d-1');
+    await page.getByRole('button', { name: /device d-1/ }).click();
+    await list.getByText('No alert is like that.').waitFor();
+    await page.getByRole('button', { name: 'Over', exact: true }).click();
+    await list.getByRole('link', { name: /Critical/ }).waitFor();
+
+    await page.goto(`${server.url}/console/devices/${doors.deviceIds[1]}`);
+    await page.getByRole('link', { name: 'Left open' }).waitFor();
+    await server.gql('mutation ($id: ID!) { deleteRule(id: $id) }', { id: createRule.id });
+  });
+
+  test('a VIEWER looks, and is shown no deed', async () => {
+    const levels = [{ severity: 'INFO', all: [{ field: 'door', operator: 'EQ', value: true }] }];
+    const input = { name: 'Open', levels };
+    await server.gql('mutation ($id: ID!, $input: RuleInput!) { createRule(productId: $id, input: $input) { id } }', {
+      id: freezers.id,
+      input,
+    });
+    await server.record(freezers.deviceIds[0]!, { field: 'door', value: true });
+    const { workspaces } = await server.gql('{ workspaces { id } }');
+    const { token } = await createMember(server, workspaces[0].id, 'VIEWER');
+    const page = await openConsole(server, '/alerts', { signedIn: false });
+    await page.getByRole('button', { name: 'Token' }).click();
+    await page.getByLabel('Token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('region', { name: 'Alerts' }).getByRole('link', { name: /Open/ }).click();
+    await page.getByRole('complementary').getByText('by a value').waitFor();
+    expect(await page.getByRole('button', { name: /Acknowledge|Snooze/ }).count()).toBe(0);
+    await page.getByRole('complementary').getByRole('link', { name: 'Open' }).click();
+    await page.getByText(/It would have fired/).waitFor();
+    expect(await page.getByLabel('Name').isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Freezer' }).click();
+    await page.getByRole('heading', { name: 'Rules' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Add rule' }).count()).toBe(0);
+    expect(await page.getByRole('switch', { name: 'Open is on' }).isDisabled()).toBe(true);
   });
 });

@@ -57,6 +57,7 @@ const screens = (): [path: string, ready: string][] => [
   [`/products/${product}/rules/new`, 'Fill in what is watched'],
   [`/products/${product}/decoder`, 'Result'],
   [`/products/${product}/calls`, 'POST first'],
+  ['/alerts', 'Nothing fires.'],
   ['/access', 'this session'],
 ];
 

@@ -4,6 +4,7 @@ import type { Section } from '../navigation/routes.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Toasts } from '../parts/toasts.tsx';
 import { AccountMenu, type AccountViewer } from './account-menu.tsx';
+import { FiringBadge } from './firing-count.tsx';
 import { LiveBadge } from './live-badge.tsx';
 import { SearchBox } from './search-box.tsx';
 import './shell.css';
@@ -11,6 +12,7 @@ import './shell.css';
 const SECTIONS: { section: Section; name: string; icon: IconName; path: string; isPage?: true }[] = [
   { section: 'devices', name: 'Devices', icon: 'device', path: '/devices' },
   { section: 'products', name: 'Products', icon: 'product', path: '/products' },
+  { section: 'alerts', name: 'Alerts', icon: 'bell', path: '/alerts' },
   { section: 'access', name: 'Access', icon: 'key', path: '/access' },
   { section: 'graphql', name: 'GraphQL', icon: 'code', path: '/graphql', isPage: true },
 ];
@@ -50,6 +52,7 @@ export function Shell({ section, viewer, children }: ShellProps) {
           >
             <Icon name={icon} />
             <span>{text}</span>
+            {name === 'alerts' && <FiringBadge />}
           </a>
         ))}
       </nav>

@@ -21,6 +21,7 @@ const PATHS = {
   pin: 'M10 18s6-5.5 6-10a6 6 0 0 0-12 0c0 4.5 6 10 6 10zm0-8a2 2 0 1 0 0-4 2 2 0 0 0 0 4z',
   battery: 'M2 7h13v6H2zM17 9v2',
   signal: 'M4 16v-3M8 16v-6M12 16V7M16 16V4',
+  bell: 'M5 14V9a5 5 0 0 1 10 0v5l1.5 1.5h-13zM8.5 17.5h3',
   pencil: 'm4 16 1-4L14 3l3 3-9 9z',
 } as const;
 

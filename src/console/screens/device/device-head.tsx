@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { useFiring } from '../../alerts/use-firing.ts';
 import { useStore } from '../../api/store.ts';
 import { href, navigate } from '../../navigation/place.ts';
 import { DeleteDevices } from '../../deleting/delete-devices.tsx';
@@ -26,6 +27,7 @@ export function DeviceHead({ device, shown, onChanged }: DeviceHeadProps) {
   const [sheet, setSheet] = useState<'write' | 'edit' | 'line' | 'delete' | null>(null);
   const workspace = useStore(workspaceId);
   const { id, name, serialNumber, online, lastHeardAt, tags, product, location, plan } = device;
+  const { alerts } = useFiring({ deviceId: id });
   const close = (): void => setSheet(null);
   const exportOf = (query: Record<string, string>): string =>
     `/v1/devices/${id}/history.csv?${new URLSearchParams({ layout: 'wide', ...query }).toString()}`;
@@ -99,6 +101,19 @@ export function DeviceHead({ device, shown, onChanged }: DeviceHeadProps) {
             <code>{JSON.stringify(device.metadata)}</code>
           </Fact>
         )}
+        <Fact name="Alerts">
+          {alerts === null || alerts.length === 0 ? (
+            <a class="device-alerts muted" href={href('/alerts', { device: id, state: 'any' })}>
+              {alerts === null ? '–' : 'none fires'}
+            </a>
+          ) : (
+            alerts.map(({ id: alert, severity, rule }) => (
+              <a key={alert} class="chip" data-severity={severity} href={href('/alerts', { device: id, alert })}>
+                {rule.name}
+              </a>
+            ))
+          )}
+        </Fact>
       </dl>
       {sheet === 'write' && <WriteValue device={device} fields={product.fields} onClose={close} />}
       {sheet === 'edit' && <EditDevice device={device} onClose={close} onSaved={onChanged} />}

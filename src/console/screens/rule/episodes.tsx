@@ -1,6 +1,6 @@
 import type { DataOf } from '../../api/operation.ts';
 import { dateTimeText } from '../../parts/time-text.ts';
-import { type MeasuredValue, valueText } from '../../parts/value-text.ts';
+import { judgedText } from '../../rules/judged-text.ts';
 import type { RuleField, TestRule } from '../../rules/rules.graphql.ts';
 import { SeverityChip } from '../../rules/severity.tsx';
 import { durationText } from '../../time/duration.ts';
@@ -100,15 +100,4 @@ export function EpisodeTable({ episodes, fields, now, isWide, onShow }: EpisodeT
       )}
     </div>
   );
-}
-
-/** The values by which something was judged, by the identifiers of their fields. */
-function judgedText(values: unknown, fields: readonly RuleField[]): string {
-  const found = Object.entries((values ?? {}) as Record<string, MeasuredValue>);
-  return found
-    .map(([identifier, value]) => {
-      const field = fields.find((one) => one.identifier === identifier);
-      return `${field?.name ?? identifier} ${valueText(value, field?.unit)}`;
-    })
-    .join(', ');
 }
