@@ -1,5 +1,6 @@
 const BENCHES = [
   'record',
+  'rules',
   'store',
   'growth',
   'decode',
