@@ -9,7 +9,7 @@ import { endAlerts, lockReader } from './domain/alerts/alert-writing.ts';
 import { Evaluator } from './domain/alerts/evaluator.ts';
 import { Judgings } from './domain/alerts/judgings.ts';
 import { RuleBook } from './domain/alerts/rule-book.ts';
-import type { DeviceCache } from './domain/devices/device-cache.ts';
+import { DeviceCache } from './domain/devices/device-cache.ts';
 import type { History } from './domain/history/history.ts';
 import type { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
 import type { RecordedFeed } from './domain/live/recorded-feed.ts';
@@ -25,7 +25,6 @@ interface AlertsDeps {
   store: MeasurementStore;
   history: History;
   ingestCache: IngestCache;
-  deviceCache: DeviceCache;
   feed: RecordedFeed;
   cluster: Cluster;
   outbox: AlertOutbox;
@@ -35,24 +34,13 @@ interface AlertsDeps {
 
 /** Builds rules, what judges recorded values by the rules, and tells of alerts, in order of need. */
 export function createAlerts(deps: AlertsDeps, closers: Closers) {
-  const {
-    bare: database,
-    audited,
-    store,
-    history,
-    ingestCache,
-    deviceCache: devices,
-    feed,
-    cluster,
-    outbox,
-    now,
-    log,
-  } = deps;
+  const { bare: database, audited, store, history, ingestCache, feed, cluster, outbox, now, log } = deps;
   const alertFeed = new AlertFeed({
     database,
     onError: (error) => log.warn({ err: error }, 'reading changes of alerts'),
   });
   closers.add('changes of alerts', () => alertFeed.stop());
+  const devices = new DeviceCache(database, cluster);
   const book = new RuleBook(database, cluster);
   const judgings = new Judgings({ database, store, history, ingestCache, devices, now });
   const onAlerts = (): void => alertFeed.changed();
@@ -77,5 +65,5 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
   };
   const rules = new RuleService({ database: audited, cluster, store, endAlerts: ruleEnds.endAlerts, now });
   const alerts = new AlertService({ database: audited, judgings, book, outbox, now, onAlerts });
-  return { rules, ruleEnds, alertFeed, alerts };
+  return { rules, ruleEnds, alertFeed, alerts, deviceCache: devices };
 }

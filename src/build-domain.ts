@@ -27,7 +27,6 @@ import { History } from './domain/history/history.ts';
 import { Recorder } from './domain/measurements/recorder.ts';
 import { WriteShares } from './scheduling/write-shares.ts';
 import type { MeasurementStore } from './domain/ports/store.ts';
-import { DeviceCache } from './domain/devices/device-cache.ts';
 import type { Yaml } from './domain/ports/yaml.ts';
 import { Suggestions } from './domain/measurements/suggestions.ts';
 import type { WriteLimiter } from './domain/measurements/write-limiter.ts';
@@ -190,8 +189,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     onError: (error) => log.warn({ err: error }, 'watching which devices are online'),
   });
   closers.add('device status', () => statusWatch.stop());
-  const deviceCache = new DeviceCache(bare, cluster);
-  const watching = { ...deps, ...outgoing, bare, audited: database, store, history, ingestCache, deviceCache, feed };
+  const watching = { ...deps, ...outgoing, bare, audited: database, store, history, ingestCache, feed };
   const watched = createAlerts(watching, closers);
   const exporter = new Exporter({ authenticator, store, history, devices: deviceList, ingestCache, shares });
   const importer = new Importer({
@@ -320,7 +318,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     products,
     fields,
     ...watched,
-    deviceCache,
     plans,
     devices,
     deviceList,

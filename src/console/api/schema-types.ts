@@ -73,10 +73,13 @@ export type OnExisting = 'FAIL' | 'KEEP' | 'UPDATE';
 export type Role = 'ADMIN' | 'EDITOR' | 'VIEWER';
 
 /** `RuleInput` of schema.graphql. */
-export type RuleInput = { clearForSeconds?: number | null | undefined; enabled?: boolean | null | undefined; forSeconds?: number | null | undefined; key?: string | null | undefined; latched?: boolean | null | undefined; levels: readonly (RuleLevelInput)[]; name: string; schedule?: ScheduleInput | null | undefined; tags?: readonly (string)[] | null | undefined };
+export type RuleInput = { clearForSeconds?: number | null | undefined; enabled?: boolean | null | undefined; forSeconds?: number | null | undefined; key?: string | null | undefined; latched?: boolean | null | undefined; levels: readonly (RuleLevelInput)[]; name: string; notify?: RuleNotifyInput | null | undefined; schedule?: ScheduleInput | null | undefined; tags?: readonly (string)[] | null | undefined };
 
 /** `RuleLevelInput` of schema.graphql. */
 export type RuleLevelInput = { all?: readonly (ConditionInput)[] | null | undefined; any?: readonly (ConditionInput)[] | null | undefined; severity: Severity };
+
+/** `RuleNotifyInput` of schema.graphql. */
+export type RuleNotifyInput = { endpointIds?: readonly (string)[] | null | undefined; endpointKeys?: readonly (string)[] | null | undefined; groupBy?: string | null | undefined; maxReminders?: number | null | undefined; remindEverySeconds?: number | null | undefined };
 
 /** `ScheduleInput` of schema.graphql. */
 export type ScheduleInput = { days?: readonly (string)[] | null | undefined; hours?: string | null | undefined; timeZone: string };

@@ -172,7 +172,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   Misfits: { 'misfits values devices ofDevices': VALUES },
   ConfigurationField: { 'id identifier type name description default': SETUP },
   Rule: {
-    'id key product name enabled tags levels forSeconds clearForSeconds latched schedule': SETUP,
+    'id key product name enabled tags levels forSeconds clearForSeconds latched schedule notify': SETUP,
     alerts: VALUES,
   },
   Alert: {
@@ -191,6 +191,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   ConditionWindow: { 'aggregation seconds': SETUP },
   Circle: { 'center meters': SETUP },
   Schedule: { 'days hours timeZone': SETUP },
+  RuleNotify: { 'endpoints groupBy remindEverySeconds maxReminders': SETUP },
   ConfigurationValue: { 'field value overridden': SETUP },
   SuggestedField: { 'identifier type name unit lastValue lastSeenAt seen': VALUES },
   UnknownDevice: { 'id identifier network firstSeenAt lastSeenAt seen productId ambiguous': VALUES },

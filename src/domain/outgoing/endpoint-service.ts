@@ -11,6 +11,7 @@ import { type Endpoint, type EndpointKind, EndpointSchema } from '../entities/en
 import { type Product, ProductSchema } from '../entities/product.ts';
 import { checkAuthorKey, findByAuthorKey, requireFreeAuthorKey } from '../keys/author-key.ts';
 import type { Database } from '../ports/database.ts';
+import { requireUnnamed } from '../rules/named-endpoints.ts';
 import { deleteInSlices } from '../sql/delete-in-slices.ts';
 import { placeholders } from '../sql/long-columns.ts';
 import { uuidV7 } from '../text/uuid.ts';
@@ -156,6 +157,7 @@ export class EndpointService {
     const { database } = this.#deps;
     const endpoint = await database.write(async (em) => {
       const found = await this.#lock(em, access, id);
+      await requireUnnamed(em, found);
       em.remove(found);
       return { id: found.id, key: found.key };
     });

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import { badInput } from '../../errors.ts';
+import { badInput, conflict } from '../../errors.ts';
 import { placeholders } from '../sql/long-columns.ts';
 import type { NamedEndpoint } from './notify.ts';
 
@@ -25,6 +25,21 @@ export async function idsOfEndpoints(
     throw badInput(`${path}: the workspace has no endpoint with the ${by} ${JSON.stringify(wellFormed(text))}.`);
   });
   return [...new Set(ids)];
+}
+
+/** CONFLICT naming a rule that tells this endpoint. */
+export async function requireUnnamed(
+  em: EntityManager,
+  { id, workspace }: { id: string; workspace: { id: string } },
+): Promise<void> {
+  const [rule] = await em.execute<{ id: string; name: string }[]>(
+    'select id, name from rule where workspace_id = ? and notify like ? order by "key" limit 1',
+    [workspace.id, `%"${id}"%`],
+  );
+  if (rule === undefined) return;
+  throw conflict(`The rule "${rule.name}" tells this endpoint: change its "notify" (updateRule) or delete it first.`, {
+    existingId: rule.id,
+  });
 }
 
 /** A text that can be no id or key as one that there is not either. */

@@ -12,6 +12,7 @@ import { type Notify, TELL_ALL } from './notify.ts';
 /** A rule as lists show it. */
 export interface RuleRow extends Pick<Rule, 'key' | 'id' | 'name' | 'enabled' | 'tags' | 'revision'> {
   productKey: number;
+  workspaceId: string;
   authorKey: string | null;
   definition: RuleDefinition;
   notify: Notify;
@@ -22,7 +23,8 @@ export function rowOf(rule: Rule): RuleRow {
   const { key, id, name, enabled, tags, revision, authorKey = null } = rule;
   const notify = rule.notify == null ? TELL_ALL : (JSON.parse(rule.notify) as Notify);
   const definition = parsed(rule);
-  return { key, id, name, enabled, tags, revision, productKey: rule.product.key, authorKey, definition, notify };
+  const place = { productKey: rule.product.key, workspaceId: rule.workspace.id };
+  return { key, id, name, enabled, tags, revision, ...place, authorKey, definition, notify };
 }
 
 /** The rules of each of the products, by their keys, in the order in which they were made. */

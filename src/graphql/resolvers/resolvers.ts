@@ -63,7 +63,7 @@ import { ProductObjectResolver } from './objects/product-object-resolver.ts';
 import { SeriesResolver } from './objects/series-resolver.ts';
 import { TokenObjectResolver } from './objects/token-object-resolver.ts';
 import { AlertObjectResolver } from './objects/alert-object-resolver.ts';
-import { RuleObjectResolver } from './objects/rule-object-resolver.ts';
+import { RuleNotifyResolver, RuleObjectResolver } from './objects/rule-object-resolver.ts';
 import { WebhookCallResolver } from './objects/webhook-call-resolver.ts';
 import { WorkspaceObjectResolver } from './objects/workspace-object-resolver.ts';
 import {
@@ -161,6 +161,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
     },
   ],
   [RuleObjectResolver, (d) => new RuleObjectResolver(d.alerts)],
+  [RuleNotifyResolver, (d) => new RuleNotifyResolver(d.endpoints)],
   [AlertResolver, (d) => new AlertResolver(d.alerts)],
   [AlertObjectResolver, () => new AlertObjectResolver()],
   [UnknownDeviceResolver, (d) => new UnknownDeviceResolver(d.unknownDevices)],

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { Field, Float, InputType } from 'type-graphql';
+import { Field, Float, ID, InputType, Int } from 'type-graphql';
 import type { ConditionOperator, Severity } from '../../domain/rules/definition.ts';
 import type { Aggregation } from '../../domain/ports/series-request.ts';
 import { AggregationEnum, ConditionOperatorEnum, SeverityEnum } from './enums.ts';
@@ -109,6 +109,36 @@ class ScheduleInput {
   timeZone!: string;
 }
 
+@InputType({
+  description:
+    'Who is told of the alerts of a rule, and how often. Without endpoints: every one of the workspace that wants alerts.',
+})
+class RuleNotifyInput {
+  @Field(() => [ID], {
+    nullable: true,
+    description: 'These endpoints alone; naming them needs a token of the whole workspace.',
+  })
+  endpointIds?: string[] | null;
+
+  @Field(() => [String], { nullable: true, description: 'The same by their keys, at most 20 of both together.' })
+  endpointKeys?: string[] | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'PRODUCT: alerts of many devices at one moment are one message, with the count and the first fifty.',
+  })
+  groupBy?: string | null;
+
+  @Field(() => Float, {
+    nullable: true,
+    description: 'Tell again so often until it is over or acknowledged; from 1 second to 31 days, left out: never.',
+  })
+  remindEverySeconds?: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'At most so many reminders of one alert, 1 to 1000.' })
+  maxReminders?: number | null;
+}
+
 /** A rule to be, or its changes. */
 @InputType({
   description: 'A rule to be; a product has at most 50. In updateRule what is left out stays, and null is the default.',
@@ -152,4 +182,10 @@ export class RuleInput {
 
   @Field(() => ScheduleInput, { nullable: true, description: 'When it is told; left out: always.' })
   schedule?: ScheduleInput | null;
+
+  @Field(() => RuleNotifyInput, {
+    nullable: true,
+    description: 'Who is told; left out: every endpoint of the workspace that wants alerts, once.',
+  })
+  notify?: RuleNotifyInput | null;
 }

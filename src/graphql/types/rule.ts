@@ -1,7 +1,8 @@
 import 'reflect-metadata';
-import { Field, Float, ID, ObjectType } from 'type-graphql';
+import { Field, Float, ID, Int, ObjectType } from 'type-graphql';
 import type { ConditionOperator, RuleDefinition, Severity } from '../../domain/rules/definition.ts';
 import type { Aggregation } from '../../domain/ports/series-request.ts';
+import type { Notify } from '../../domain/rules/notify.ts';
 import { DateTime } from './date-time.ts';
 import { DeviceObject } from './device.ts';
 import { AggregationEnum, ConditionOperatorEnum, SeverityEnum } from './enums.ts';
@@ -104,6 +105,26 @@ export class ScheduleObject {
 }
 
 /** Parent: a RuleRow. What its definition says is in rule-object-resolver. */
+/** Parent: a Notify of the domain, with the workspace of its rule. `endpoints` is in rule-object-resolver. */
+@ObjectType('RuleNotify', { simpleResolvers: true, description: 'Who is told of the alerts of a rule, and how often.' })
+export class RuleNotifyObject {
+  /** Not shown. */
+  endpointIds!: string[] | null;
+  workspaceId!: string;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'PRODUCT: alerts of many devices at one moment are one message; null: each is one.',
+  })
+  groupBy!: string | null;
+
+  @Field(() => Float, { nullable: true, description: 'Tells again so often while it lasts; null: never.' })
+  remindEverySeconds!: number | null;
+
+  @Field(() => Int, { nullable: true, description: 'Reminders of one alert at most; null: any number.' })
+  maxReminders!: number | null;
+}
+
 @ObjectType('Rule', {
   simpleResolvers: true,
   description: 'Watches each device of a product, or those with all of its tags, on its own.',
@@ -114,6 +135,8 @@ export class RuleObject {
   productKey!: number;
   authorKey!: string | null;
   definition!: RuleDefinition;
+  notify!: Notify;
+  workspaceId!: string;
 
   @Field(() => ID, { description: 'The id of the rule.' })
   id!: string;

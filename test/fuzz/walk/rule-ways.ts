@@ -42,6 +42,7 @@ const ruleInput = (conditions: Args[]): Args => ({
   clearForSeconds: 60,
   latched: true,
   schedule: { days: ['MON'], hours: '08:00-18:00', timeZone: 'Europe/Berlin' },
+  notify: { endpointIds: [], endpointKeys: [], groupBy: 'PRODUCT', remindEverySeconds: 60, maxReminders: 3 },
 });
 
 const inputs = (w: World): Args[] =>

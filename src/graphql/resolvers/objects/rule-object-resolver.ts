@@ -1,5 +1,6 @@
 import { Arg, Ctx, FieldResolver, Float, Int, Resolver, Root } from 'type-graphql';
 import type { AlertService } from '../../../domain/alerts/alert-service.ts';
+import type { EndpointService } from '../../../domain/outgoing/endpoint-service.ts';
 import type { AlertState } from '../../../domain/rules/judge-state.ts';
 import { shownSchedule } from '../../../domain/rules/schedule.ts';
 import { shownLevel } from '../../../domain/rules/shown-rule.ts';
@@ -10,9 +11,10 @@ import { pageOfAlerts } from '../../paging/alerts.ts';
 import { AFTER, FIRST } from '../../paging/page.ts';
 import { AlertConnection, type AlertObject } from '../../types/alert.ts';
 import type { Connection } from '../../types/connection.ts';
+import { EndpointObject } from '../../types/endpoint.ts';
 import { AlertStateEnum } from '../../types/enums.ts';
 import { ProductObject } from '../../types/product.ts';
-import { RuleLevelObject, RuleObject, ScheduleObject } from '../../types/rule.ts';
+import { RuleLevelObject, RuleNotifyObject, RuleObject, ScheduleObject } from '../../types/rule.ts';
 
 /** A rule in the words of its input (CONTRACT 12). */
 @Resolver(() => RuleObject)
@@ -84,5 +86,35 @@ export class RuleObjectResolver {
   @FieldResolver(() => ScheduleObject, { nullable: true, description: 'When it is told; null: always.' })
   schedule(@Root() { definition }: RuleObject): ScheduleObject | null {
     return definition.schedule === null ? null : shownSchedule(definition.schedule);
+  }
+
+  @FieldResolver(() => RuleNotifyObject, { description: 'Who is told of its alerts, and how often.' })
+  notify(@Root() { notify, workspaceId }: RuleObject): RuleNotifyObject {
+    return { ...notify, workspaceId };
+  }
+}
+
+/** The endpoints of a rule (CONTRACT 13). */
+@Resolver(() => RuleNotifyObject)
+export class RuleNotifyResolver {
+  readonly #endpoints: EndpointService;
+
+  constructor(endpoints: EndpointService) {
+    this.#endpoints = endpoints;
+  }
+
+  @FieldResolver(() => [EndpointObject], {
+    description:
+      'These alone; none: every endpoint of the workspace that wants alerts. For those who see the endpoints of the workspace.',
+  })
+  async endpoints(
+    @Root() { endpointIds, workspaceId }: RuleNotifyObject,
+    @Ctx() { access, loaders }: GraphqlContext,
+  ): Promise<EndpointObject[]> {
+    if (endpointIds === null) return [];
+    const all = await loaders.list(`endpoints of ${workspaceId}`, () =>
+      this.#endpoints.ofWorkspace(access, workspaceId),
+    );
+    return all.filter(({ id }) => endpointIds.includes(id));
   }
 }

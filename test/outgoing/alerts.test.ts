@@ -1,0 +1,158 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Receiver } from '../support/receiver.ts';
+import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createToken, createWorkspace } from '../support/tenant.ts';
+
+const ENDPOINT =
+  'mutation ($w: ID, $i: EndpointInput!) { createEndpoint(workspaceId: $w, input: $i) { endpoint { id key } } }';
+const RULE = `mutation ($p: ID!, $i: RuleInput!) { createRule(productId: $p, input: $i) {
+  id notify { endpoints { key } groupBy remindEverySeconds maxReminders } } }`;
+const ALERTS = 'query ($p: ID) { alerts(productId: $p) { edges { node { id state } } } }';
+const HOT = {
+  name: 'hot',
+  levels: [{ severity: 'WARNING', all: [{ field: 'temperature', operator: 'GT', value: 30 }] }],
+};
+
+describe.each(DATABASES)('endpoints are told of alerts, on %s', (database) => {
+  let server: TestServer;
+  let receiver: Receiver;
+  let workspaceId: string;
+  let product: { id: string; deviceIds: string[] };
+  let base: number;
+
+  beforeAll(async () => {
+    server = await startServer({ database, env: { WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' } });
+  });
+  afterAll(() => server?.stop());
+  beforeEach(async () => {
+    receiver = await Receiver.start();
+    workspaceId = await createWorkspace(server, 'told');
+    product = await createProduct(server, { workspaceId, serialNumbers: ['s1', 's2', 's3'] });
+    base = Math.floor(Date.now() / 1_000) - 600;
+  });
+  afterEach(() => receiver.stop());
+
+  async function endpoint(key: string, events = ['alert.fired', 'alert.updated', 'alert.resolved']): Promise<string> {
+    const input = { name: key, key, kind: 'WEBHOOK', url: `${receiver.url}${key}`, events };
+    return (await server.gql(ENDPOINT, { w: workspaceId, i: input })).createEndpoint.endpoint.id;
+  }
+  const rule = async (input: Record<string, unknown> = {}): Promise<any> =>
+    (await server.gql(RULE, { p: product.id, i: { ...HOT, ...input } })).createRule;
+  async function record(...values: [seconds: number, value: number][]): Promise<void> {
+    const entries = values.map(([seconds, value]) => ({ field: 'temperature', value, timestamp: base + seconds }));
+    expect((await server.record(product.deviceIds[0]!, entries)).status).toBe(200);
+  }
+  /** What came, oldest first, as soon as it is so many. */
+  async function come(count: number): Promise<Record<string, any>[]> {
+    await expect.poll(() => receiver.bodies.length, { interval: 20, timeout: 8_000 }).toBeGreaterThanOrEqual(count);
+    expect(receiver.bodies).toHaveLength(count);
+    return receiver.bodies;
+  }
+  const alert = async (): Promise<{ id: string; state: string }> =>
+    (await server.gql(ALERTS, { p: product.id })).alerts.edges[0]?.node;
+
+  test('each change once, with what it is about; an episode within one batch is one message', async () => {
+    await endpoint('all');
+    await rule({
+      levels: [HOT.levels[0], { severity: 'CRITICAL', all: [{ field: 'temperature', operator: 'GT', value: 50 }] }],
+    });
+    await record([0, 31]);
+    const [fired] = await come(1);
+    expect(fired).toMatchObject({
+      type: 'alert.fired',
+      data: {
+        alert: { state: 'FIRING', severity: 'WARNING', startedAt: new Date(base * 1_000).toISOString(), late: false },
+        rule: { name: 'hot', key: null },
+        device: { id: product.deviceIds[0], serialNumber: 's1', tags: [] },
+        product: { id: product.id },
+        values: { temperature: 31 },
+        reason: 'VALUE',
+      },
+    });
+    await record([1, 60]);
+    await come(2);
+    await record([2, 20]);
+    const told = await come(3);
+    expect(told.map(({ type, data }) => [type, data['alert'].severity])).toEqual([
+      ['alert.fired', 'WARNING'],
+      ['alert.updated', 'CRITICAL'],
+      ['alert.resolved', 'CRITICAL'],
+    ]);
+    await record([10, 31], [20, 20]);
+    const late = (await come(4)).at(-1)!;
+    expect([late['type'], late['data'].alert.late]).toEqual(['alert.resolved', true]);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(4);
+  });
+
+  test('the endpoints that a rule names, alone; one that is named stays', async () => {
+    await endpoint('others');
+    const id = await endpoint('mine', []);
+    const made = await rule({ notify: { endpointKeys: ['mine'], remindEverySeconds: 1, maxReminders: 1 } });
+    expect(made.notify).toEqual({
+      endpoints: [{ key: 'mine' }],
+      groupBy: null,
+      remindEverySeconds: 1,
+      maxReminders: 1,
+    });
+    await record([0, 31]);
+    const [first, reminder] = await come(2);
+    expect([first!['type'], reminder!['type'], reminder!['data'].reason]).toEqual(['alert.fired', 'alert.updated', 'REMINDER']); // prettier-ignore
+    const gone = await server.query('mutation ($id: ID!) { deleteEndpoint(id: $id) }', { id });
+    expect(gone.errors![0]!.message).toContain('The rule "hot" tells this endpoint');
+    const unknown = await server.query(RULE, { p: product.id, i: { ...HOT, notify: { endpointKeys: ['mine', 'x'] } } });
+    expect(unknown.errors![0]!.message).toContain('input.notify.endpointKeys[1]: the workspace has no endpoint');
+    const limited = await createToken(server, server.adminToken, workspaceId, ['READ', 'CONFIGURE'], {
+      productIds: [product.id],
+    });
+    const refused = await server.query(
+      RULE,
+      { p: product.id, i: { ...HOT, notify: { endpointKeys: ['mine'] } } },
+      limited.secret,
+    );
+    expect(refused.errors![0]!.extensions.code).toBe('FORBIDDEN');
+    // What was told of is over with the rule.
+    await server.gql('mutation ($id: ID!) { deleteRule(id: $id) }', { id: made.id });
+    expect((await come(3)).at(-1)).toMatchObject({ type: 'alert.resolved', data: { reason: 'SAVED' } });
+  });
+
+  test('nothing while it is snoozed; what still fires then is told', async () => {
+    await endpoint('all');
+    await rule();
+    await record([0, 31]);
+    await come(1);
+    const until = new Date(Date.now() + 1_500).toISOString();
+    const snooze = 'mutation ($id: ID!, $u: DateTime!) { snoozeAlert(id: $id, until: $u) { id } }';
+    await server.gql(snooze, { id: (await alert()).id, u: until });
+    const told = await come(2);
+    expect(Date.parse(told[1]!['timestamp'])).toBeGreaterThanOrEqual(Date.parse(until));
+    expect(told[1]).toMatchObject({ type: 'alert.updated', data: { reason: 'SNOOZE_ENDED' } });
+  });
+
+  test('nothing outside of the schedule; at its opening what has passed is told as passed', async () => {
+    await endpoint('all');
+    // Hours of a zone by which it is night now.
+    const hour = (new Date().getUTCHours() + 12) % 24;
+    const two = (number: number): string => String(number % 24).padStart(2, '0');
+    const closed = { hours: `${two(hour)}:00-${two(hour + 1)}:00`, timeZone: 'UTC' };
+    const { id } = await rule({ schedule: closed });
+    await record([0, 31]);
+    await expect.poll(async () => (await alert())?.state, { interval: 20 }).toBe('FIRING');
+    await record([1, 20]);
+    await expect.poll(async () => (await alert()).state, { interval: 20 }).toBe('RESOLVED');
+    expect(receiver.bodies).toEqual([]);
+    const update = 'mutation ($id: ID!, $i: RuleInput!) { updateRule(id: $id, input: $i) { id } }';
+    await server.gql(update, { id, i: { ...HOT, schedule: { timeZone: 'UTC' } } });
+    expect((await come(1))[0]).toMatchObject({ type: 'alert.resolved', data: { alert: { state: 'RESOLVED' } } });
+  });
+
+  test('alerts of a product at one moment are one message', async () => {
+    await endpoint('all');
+    await rule({ notify: { groupBy: 'PRODUCT' } });
+    await Promise.all(
+      product.deviceIds.map((device) => server.record(device, { field: 'temperature', value: 31, timestamp: base })),
+    );
+    const [told] = await come(1);
+    expect(told).toMatchObject({ type: 'alert.fired', data: { count: 3, product: { id: product.id } } });
+    expect(told!['data'].alerts.map((one: any) => one.device.serialNumber).toSorted()).toEqual(['s1', 's2', 's3']);
+  });
+});
