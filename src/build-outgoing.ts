@@ -4,7 +4,9 @@ import type { AuditLog } from './domain/audit/audit-log.ts';
 import { Deliveries } from './domain/outgoing/deliveries.ts';
 import { DeliveryFeed } from './domain/outgoing/delivery-feed.ts';
 import { EndpointService } from './domain/outgoing/endpoint-service.ts';
+import { FiringAlerts } from './domain/outgoing/firing-alerts.ts';
 import { Outbox } from './domain/outgoing/outbox.ts';
+import { repeatAlerts } from './domain/outgoing/repeater.ts';
 import { Sender, type SenderWatch } from './domain/outgoing/sender.ts';
 import { sweepDeliveries } from './domain/outgoing/sweep-deliveries.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
@@ -28,6 +30,8 @@ interface OutgoingDeps extends WayOut {
 }
 
 const SWEEP_MS = 600_000;
+/** How often is looked whether an Alertmanager is to be told again. */
+const REPEAT_MS = 30_000;
 
 /** Builds what leaves the server: endpoints, the outbox, and what sends it once `sender.start` is called. */
 export function createOutgoing(deps: OutgoingDeps, closers: Closers) {
@@ -36,11 +40,13 @@ export function createOutgoing(deps: OutgoingDeps, closers: Closers) {
   const wake = (): void => sender.wake();
   const onError = (error: unknown): void => log.warn({ err: error }, 'sending what waits for endpoints');
   const deliveryFeed = new DeliveryFeed({ database: bare, cluster, onError });
+  const firing = new FiringAlerts(bare);
   const sender = new Sender({
     database: bare,
     cluster,
     transmitter,
     feed: deliveryFeed,
+    firing,
     tellAudit: (em, { target, reason }) =>
       auditLog.tellOwn(em, {
         operation: 'disableEndpoint',
@@ -65,6 +71,12 @@ export function createOutgoing(deps: OutgoingDeps, closers: Closers) {
     onError: (error) => log.warn({ err: error }, 'forgetting what is old: deliveries'),
   });
   closers.add('forgetting: deliveries', () => sweeper.stop());
+  const repeater = new Sweeper({
+    everyMs: REPEAT_MS,
+    sweep: (isStopping) => repeatAlerts({ database: bare, firing, transmitter, now }, isStopping),
+    onError,
+  });
+  closers.add('repeated alerts', () => repeater.stop());
   const endpoints = new EndpointService({
     database,
     sendsMail: transmitter.sendsMail,

@@ -75,6 +75,12 @@ export interface Config {
      * stand in the URL, separated by commas: `localhost,10.1.2.3`.
      */
     readonly allowedHosts: ReadonlySet<string>;
+    readonly mail: {
+      /** `SMTP_URL` (none): The mail server of `EMAIL` endpoints, such as `smtp://user:password@mail.example.org:587`. */
+      readonly url: string;
+      /** `SMTP_FROM` (inlet@ the mail server): The sender of mails, such as `Inlet <inlet@example.org>`. */
+      readonly from: string;
+    } | null;
   };
   /** `MAX_FUTURE_SECONDS` (`86400`): How far ahead of the clock a timestamp may lie. */
   readonly maxFutureMs: number;
@@ -224,6 +230,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     outgoing: {
       allowPrivateNetworks: readChoice('WEBHOOK_PRIVATE_NETWORKS', ['refuse', 'allow']) === 'allow',
       allowedHosts: readHosts(text('WEBHOOK_ALLOWED_HOSTS') ?? '', mistakes),
+      mail: readMail(text('SMTP_URL'), text('SMTP_FROM'), mistakes),
     },
     planRetentionDays: readRetention(text('PLAN_RETENTION_DAYS') ?? '', mistakes),
     maxFutureMs: number('MAX_FUTURE_SECONDS', 86_400, { min: 0, max: 1e10, whole: false }) * 1000,
@@ -274,6 +281,15 @@ function readHosts(value: string, mistakes: string[]): ReadonlySet<string> {
       );
   }
   return found;
+}
+
+function readMail(url: string | null, sender: string | null, mistakes: string[]): Config['outgoing']['mail'] {
+  const isMail = url !== null && isUrl(url, ['smtp:', 'smtps:']) && new URL(url).hostname !== '';
+  // The value may hold a password: name the setting only.
+  if (url !== null && !isMail) mistakes.push('SMTP_URL: expected a URL such as smtp://user:password@mail.example.org.');
+  if (sender !== null && !/^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(sender))
+    mistakes.push(`SMTP_FROM="${shown(sender)}": expected an address such as Inlet <inlet@example.org>.`);
+  return url === null || !isMail ? null : { url, from: sender ?? `inlet@${new URL(url).hostname}` };
 }
 
 const MOST_DAYS = 36_500;

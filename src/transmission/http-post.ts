@@ -6,7 +6,7 @@ import { type AddressSettings, refusalOf } from './address-rules.ts';
 import type { FindAddresses } from './host-addresses.ts';
 
 /** Maximum time from the look-up of the host to the end of the answer. */
-const ANSWER_MS = 15_000;
+export const ANSWER_MS = 15_000;
 /** Maximum bytes read of an answer. */
 const MAX_ANSWER = 4_096;
 /** How long an unused connection is kept, and how many per host. */
@@ -90,7 +90,7 @@ export function failed(error: string): TransmissionResult {
 }
 
 /** A text as PostgreSQL can keep it, of at most the bytes of an answer. */
-function keptText(text: string): string {
+export function keptText(text: string): string {
   return text.slice(0, MAX_ANSWER).replaceAll('\0', '\uFFFD').toWellFormed();
 }
 

@@ -2,28 +2,33 @@ import type { OutgoingMail, OutgoingRequest, TransmissionResult, Transmitter } f
 import type { AddressSettings } from './address-rules.ts';
 import { addressesOf } from './host-addresses.ts';
 import { failed, HttpPost } from './http-post.ts';
+import { type MailSettings, SmtpMail } from './smtp-mail.ts';
 
 /** The way out over HTTP and SMTP. */
 export class NetTransmitter implements Transmitter {
   readonly #http: HttpPost;
+  readonly #mail: SmtpMail | null;
 
-  constructor(settings: AddressSettings) {
-    this.#http = new HttpPost({ ...settings, addressesOf });
+  /** `mail` null: none is sent. */
+  constructor({ mail, ...addresses }: AddressSettings & { mail: MailSettings | null }) {
+    this.#http = new HttpPost({ ...addresses, addressesOf });
+    this.#mail = mail && new SmtpMail(mail);
   }
 
   get sendsMail(): boolean {
-    return false;
+    return this.#mail !== null;
   }
 
   post(request: OutgoingRequest): Promise<TransmissionResult> {
     return this.#http.post(request);
   }
 
-  mail(_mail: OutgoingMail): Promise<TransmissionResult> {
-    return Promise.resolve(failed('This server sends no mails: SMTP_URL is not set.'));
+  async mail(mail: OutgoingMail): Promise<TransmissionResult> {
+    return this.#mail === null ? failed('This server sends no mails: SMTP_URL is not set.') : this.#mail.send(mail);
   }
 
   stop(): void {
     this.#http.stop();
+    this.#mail?.stop();
   }
 }

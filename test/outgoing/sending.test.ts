@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { DecoderEngine } from '../../src/domain/decoders/decoder-engine.ts';
 import type { Delivery } from '../../src/domain/outgoing/delivery-rows.ts';
 import { DeliveryFeed } from '../../src/domain/outgoing/delivery-feed.ts';
+import { FiringAlerts } from '../../src/domain/outgoing/firing-alerts.ts';
 import type { CreatedEndpoint, EndpointInput } from '../../src/domain/outgoing/endpoint-service.ts';
 import type { OutgoingEvent } from '../../src/domain/outgoing/outbox.ts';
 import { Sender } from '../../src/domain/outgoing/sender.ts';
@@ -293,6 +294,7 @@ describe.each(DATABASES)('sending on %s', (name) => {
           cluster: { shared: true },
           transmitter: wire,
           feed: new DeliveryFeed({ database, cluster, onError: console.error }),
+          firing: new FiringAlerts(database),
           tellAudit: async () => {},
           onTried: () => {},
           onSwitchedOff: () => {},
@@ -328,6 +330,7 @@ describe.each(DATABASES)('sending on %s', (name) => {
       cluster: { shared: true },
       transmitter: wire,
       feed: new DeliveryFeed({ database, cluster, onError: console.error }),
+      firing: new FiringAlerts(database),
       tellAudit: async () => {},
       onTried: () => {},
       onSwitchedOff: () => {},

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import type { TestModule } from 'vitest/node';
+import { hasAlertmanager } from './has-alertmanager.ts';
 
 /** Debian's, and where others put it; nothing is ever downloaded. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -22,6 +23,12 @@ const TOOLS: readonly Tool[] = [
     tests: 'the console in a browser',
     isThere: () => findChromium() !== null,
     mark: 'describeInBrowser',
+  },
+  {
+    name: 'prometheus-alertmanager',
+    tests: 'alerts at an Alertmanager',
+    isThere: hasAlertmanager,
+    mark: 'describeWithAlertmanager',
   },
 ];
 

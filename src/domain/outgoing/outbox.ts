@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../ports/database.ts';
 import { rowsOf } from '../sql/json-rows.ts';
 import { uuidV7 } from '../text/uuid.ts';
+import { ALERTS_AT_ONCE } from './firing-alerts.ts';
 import { type EventType, isAlertEvent } from './event-types.ts';
 import { readRecipients, type Recipient } from './recipients.ts';
 
@@ -49,7 +50,9 @@ export class Outbox {
     const recipients = await readRecipients(em, [...new Set(events.map(({ workspaceId }) => workspaceId))]);
     const now = this.#deps.now();
     const rows = events.flatMap((event) =>
-      recipients.filter((recipient) => wants(recipient, event)).map((recipient) => rowOf(event, recipient, now)),
+      recipients
+        .filter((recipient) => wants(recipient, event))
+        .flatMap((recipient) => partsOf(event, recipient).map((part) => rowOf(part, recipient, now))),
     );
     if (rows.length === 0) return;
     const { dialect } = this.#deps.database;
@@ -120,14 +123,24 @@ function wants(recipient: Recipient, event: OutgoingEvent): boolean {
   return tags.every((tag) => event.tags.includes(tag));
 }
 
-function rowOf(event: OutgoingEvent, { key, kind, isFull }: Recipient, now: number) {
+/** An event as the recipient is told of it: alerts of many devices in one message with the first of them, or in several. */
+function partsOf(event: OutgoingEvent, { kind }: Recipient): OutgoingEvent[] {
+  const { alerts } = event.data;
+  if (!Array.isArray(alerts)) return [event];
+  const told = alerts as unknown[];
+  const withAlerts = (some: unknown[]): OutgoingEvent => ({ ...event, data: { ...event.data, alerts: some } });
+  if (kind !== 'ALERTMANAGER') return [withAlerts(told.slice(0, MAX_ALERTS_TOLD))];
+  const parts: OutgoingEvent[] = [];
+  for (let at = 0; at < told.length; at += ALERTS_AT_ONCE)
+    parts.push({ ...withAlerts(told.slice(at, at + ALERTS_AT_ONCE)), key: `${event.key} ${at}` });
+  return parts;
+}
+
+function rowOf(event: OutgoingEvent, { key, isFull }: Recipient, now: number) {
   const { type, workspaceId, deviceId, productId, at, data } = event;
   const messageId = messageIdOf(workspaceId, event.key);
   // Order is kept for a device, and for the alerts that a product tells together; anything else stands alone.
   const together = isAlertEvent(type) ? productId : null;
-  const { alerts } = data;
-  const told =
-    kind !== 'ALERTMANAGER' && Array.isArray(alerts) ? { ...data, alerts: alerts.slice(0, MAX_ALERTS_TOLD) } : data;
   return {
     id: uuidV7(now),
     endpointKey: key,
@@ -138,6 +151,6 @@ function rowOf(event: OutgoingEvent, { key, kind, isFull }: Recipient, now: numb
     createdAt: now,
     settledAt: isFull ? now : null,
     attempts: JSON.stringify(isFull ? [{ at: now, error: FULL, durationMs: 0 }] : []),
-    body: bodyOf(type, at, told),
+    body: bodyOf(type, at, data),
   };
 }

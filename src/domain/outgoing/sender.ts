@@ -9,6 +9,8 @@ import { DeliveryExchange, type Settled, type TakenDelivery, type Target } from 
 import type { DeliveryFeed } from './delivery-feed.ts';
 import { CALLS_PER_ENDPOINT, EndpointLine } from './endpoint-line.ts';
 import { type Health, noteHealth, type SwitchedOff } from './endpoint-health.ts';
+import type { FiringAlerts } from './firing-alerts.ts';
+import { managedAlerts } from './alertmanager.ts';
 import { delayBehind } from './retry-times.ts';
 import { isGone, transmit, type Tried } from './transmit.ts';
 
@@ -41,6 +43,7 @@ interface SenderDeps extends SenderWatch {
   cluster: Pick<Cluster, 'shared'>;
   transmitter: Transmitter;
   feed: DeliveryFeed;
+  firing: FiringAlerts;
   /** Writes the audit entry of an endpoint that was switched off. */
   tellAudit: (em: EntityManager, off: SwitchedOff) => Promise<void>;
   now: () => number;
@@ -162,7 +165,8 @@ export class Sender {
     ended: readonly Ended[],
     returned: readonly TakenDelivery[],
   ): Promise<Exchanged> {
-    const at = this.#deps.now();
+    const { firing, now } = this.#deps;
+    const at = now();
     const settled = ended.map(({ delivery, tried }) => settledOf(delivery, tried, at));
     await this.#exchange.settle(em, settled, at);
     await this.#exchange.release(em, returned, at);
@@ -174,6 +178,9 @@ export class Sender {
     const taken = new Map<number, TakenDelivery[]>();
     for (const target of targets) {
       const { key } = target;
+      if (target.kind === 'ALERTMANAGER')
+        for (const { delivery, tried } of triesOf.get(key) ?? [])
+          if (tried.result.isDone) await firing.note(em, key, managedAlerts(delivery.body, at), at);
       const switchedOff = await noteHealth(em, target, healthOf(triesOf.get(key) ?? []), at);
       if (switchedOff !== null) {
         await this.#deps.tellAudit(em, switchedOff);

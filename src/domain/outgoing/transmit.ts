@@ -1,6 +1,9 @@
 import type { TransmissionResult, Transmitter } from '../ports/transmitter.ts';
 import type { DeliveryAttempt } from './delivery-rows.ts';
 import type { Target } from './delivery-exchange.ts';
+import { must } from '../../must.ts';
+import { alertsUrl, managedAlerts } from './alertmanager.ts';
+import { mailOf } from './mail-text.ts';
 import { signatureHeaders } from './signature.ts';
 
 /** A message on its way to one endpoint. */
@@ -40,11 +43,14 @@ export function isGone({ httpStatus }: TransmissionResult): boolean {
 
 async function send(
   transmitter: Transmitter,
-  { kind, url, secrets }: Target,
+  { kind, url, addresses, secrets }: Target,
   { messageId, body }: Message,
   at: number,
 ): Promise<TransmissionResult> {
-  if (kind === 'WEBHOOK' && url !== null)
-    return transmitter.post({ url, headers: signatureHeaders(messageId, at, body, secrets), body });
-  return { isDone: false, httpStatus: null, error: `${kind} is not sent yet.`, answer: null, retryAfterMs: null };
+  if (kind === 'EMAIL') return transmitter.mail({ to: addresses ?? [], messageId, ...mailOf(body) });
+  const to = must(url);
+  if (kind === 'WEBHOOK')
+    return transmitter.post({ url: to, headers: signatureHeaders(messageId, at, body, secrets), body });
+  const alerts = [...managedAlerts(body, at).values()];
+  return transmitter.post({ url: alertsUrl(to), headers: {}, body: JSON.stringify(alerts) });
 }
