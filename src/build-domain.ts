@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { createAlerts } from './build-alerts.ts';
 import type { Closers } from './closers.ts';
+import { createConfiguration } from './build-configuration.ts';
 import { createOutgoing, type WayOut } from './build-outgoing.ts';
 import type { Config } from './config.ts';
 import type { Database } from './domain/ports/database.ts';
@@ -31,11 +32,6 @@ import type { Yaml } from './domain/ports/yaml.ts';
 import { Suggestions } from './domain/measurements/suggestions.ts';
 import type { WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
-import { ConfigurationApply } from './domain/configuration/configuration-apply.ts';
-import { ConfigurationExport } from './domain/configuration/configuration-export.ts';
-import { ConfigurationPlans } from './domain/configuration/configuration-plans.ts';
-import { DataAtRisk } from './domain/configuration/data-at-risk.ts';
-import { DecoderChecks } from './domain/configuration/decoder-checks.ts';
 import { ConfigurationService } from './domain/products/configuration-service.ts';
 import { ProductService } from './domain/products/product-service.ts';
 import { DeviceMoves } from './domain/moves/device-moves.ts';
@@ -105,7 +101,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     limiter,
     frames = new LocalFrames(),
     engine,
-    yaml,
     onRejected,
     onForgotten,
     nodePlace,
@@ -220,29 +215,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const runner = new CallRunner({ engine, ingestCache, history, judge, senders });
   const examples = new DecoderExamples({ database, ingestCache, runner, now });
   const decoders = new DecoderService({ database, ingestCache, cluster, store, engine, runner, examples, now });
-  const configurationExport = new ConfigurationExport({ database, yaml, now });
-  const configurationPlans = new ConfigurationPlans({
-    database: bare,
-    yaml,
-    decoders: new DecoderChecks({ engine, examples, ingestCache }),
-    data: new DataAtRisk({ database, store, plans, atRisk }),
-    plans,
-    shares,
-    now,
-  });
-  const configurationApply = new ConfigurationApply({
-    database,
-    cluster,
-    store,
-    planning: configurationPlans,
-    plans,
-    atRisk,
-    products,
-    removals,
-    suggestions,
-    rules: watched.ruleEnds,
-    now,
-  });
+  const configuring = { ...deps, audited: database, store, engine, examples, ingestCache, plans, atRisk, shares };
+  const documents = createConfiguration({ ...configuring, products, removals, suggestions, rules: watched.ruleEnds });
   const callFeed = new CallFeed(cluster, store);
   const calls = new CallLog({ ingestCache, store, feed: callFeed, shares });
   const replaying = { authenticator, ingestCache, store, keys, recorder, runner, receiptTimes, shares, now };
@@ -340,9 +314,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     networkReceiver,
     unknownDevices,
     configurations,
-    configurationExport,
-    configurationPlans,
-    configurationApply,
+    ...documents,
     ...outgoing,
   };
 }

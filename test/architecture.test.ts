@@ -14,6 +14,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'build-alerts.ts': ['*'],
   'build-domain.ts': ['*'],
   'build-outgoing.ts': ['*'],
+  'build-configuration.ts': ['*'],
   'bootstrap.ts': ['domain'],
   'build-transports.ts': ['*'],
   'build-metrics.ts': ['*'],

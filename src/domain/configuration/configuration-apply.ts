@@ -29,7 +29,8 @@ import { beginDeletions, writeProducts, type Writing } from './write-products.ts
 /** Devices locked by one statement. */
 const LOCKED_AT_ONCE = 1_000;
 
-interface ConfigurationApplyDeps {
+/** The services that an apply needs. */
+export interface ConfigurationApplyDeps {
   database: Database;
   cluster: Cluster;
   store: Pick<MeasurementStore, 'settlePurges' | 'position'>;
