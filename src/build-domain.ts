@@ -131,14 +131,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const receiptTimes = new ReceiptTimes(nodePlace, undefined, receiptMarks);
   const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs, now };
   const writeShares = new WriteShares();
-  const recorder = new Recorder({
-    store,
-    limiter,
-    shares: writeShares,
-    feed,
-    ...checking,
-    onRejected,
-  });
+  const recorder = new Recorder({ store, limiter, shares: writeShares, feed, ...checking, onRejected });
   const history = new History(store, now);
 
   const tokens = new TokenService({ database, cluster, now });

@@ -1,7 +1,6 @@
 import { copySqlite } from '../database/sqlite-copy.ts';
 import type { CommandInput } from './command.ts';
-import { fileArgument, mustBeFree, mustExist } from './file-argument.ts';
-import { sqliteFile } from './sqlite-file.ts';
+import { fileArgument, mustBeFree, mustExist, sqliteFile } from './file-argument.ts';
 
 /** `inlet backup FILE`: copies the SQLite database as it is at one moment, while others write. */
 export async function backup(input: CommandInput): Promise<void> {

@@ -1,9 +1,8 @@
 import { findDamage, selectOf } from '../database/sqlite-copy.ts';
 import { findSharedIdentities, sharedIdentitiesSql, sharedIdentityTexts } from '../domain/devices/shared-identities.ts';
 import type { CommandInput } from './command.ts';
-import { mustExist } from './file-argument.ts';
+import { mustExist, sqliteFile } from './file-argument.ts';
 import { openDatabase } from './open-database.ts';
-import { sqliteFile } from './sqlite-file.ts';
 
 /**
  * `inlet check [FILE]`: reads all of the SQLite database, or of a backup; throws with its damage. Also prints EUIs and

@@ -5,11 +5,10 @@ import { parseArgs } from 'node:util';
 import { createGzip } from 'node:zlib';
 import { readRangeTime } from '../domain/times/range-time.ts';
 import type { CommandInput } from './command.ts';
-import { fileArgument, mustBeFree } from './file-argument.ts';
-import { fileKind } from './file-kind.ts';
+import { fileArgument, mustBeFree, fileKind } from './file-argument.ts';
 import { Progress } from './progress.ts';
 import { Remote, REMOTE_OPTIONS } from './remote.ts';
-import { ResumeFile } from './resume-file.ts';
+import { ResumeFile } from './file-parts.ts';
 import { must } from '../must.ts';
 
 const OPTIONS = {

@@ -4,12 +4,10 @@ import { createGunzip } from 'node:zlib';
 import { REFUSED_BYTES } from '../domain/text/charsets.ts';
 import { FileText } from '../domain/transfer/file-text.ts';
 import type { CommandInput } from './command.ts';
-import { fileKind } from './file-kind.ts';
-import { type FilePart, fileParts } from './file-parts.ts';
+import { fileKind, fileArgument, mustExist } from './file-argument.ts';
+import { type FilePart, fileParts, ResumeFile } from './file-parts.ts';
 import { Progress } from './progress.ts';
 import { Remote, REMOTE_OPTIONS } from './remote.ts';
-import { ResumeFile } from './resume-file.ts';
-import { fileArgument, mustExist } from './file-argument.ts';
 
 const OPTIONS = {
   ...REMOTE_OPTIONS,

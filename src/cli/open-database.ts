@@ -2,8 +2,7 @@ import { openPostgresOrm, openSqliteOrm } from '../database/open-orm.ts';
 import { OrmDatabase } from '../database/orm-database.ts';
 import { type Config, StartError } from '../config.ts';
 import type { Database } from '../domain/ports/database.ts';
-import { mustExist } from './file-argument.ts';
-import { sqliteFile } from './sqlite-file.ts';
+import { mustExist, sqliteFile } from './file-argument.ts';
 
 /** Writes without turns: a command writes seldom, and SQLite makes it wait for the server. */
 const turns = { take: () => Promise.resolve(() => {}) };

@@ -3,8 +3,7 @@ import { dirname } from 'node:path';
 import { copySqlite, findDamage, goOnBeyondAll } from '../database/sqlite-copy.ts';
 import { SqliteGuard } from '../database/sqlite-guard.ts';
 import type { CommandInput } from './command.ts';
-import { fileArgument, mustExist } from './file-argument.ts';
-import { sqliteFile } from './sqlite-file.ts';
+import { fileArgument, mustExist, sqliteFile } from './file-argument.ts';
 
 /**
  * `inlet restore FILE`: puts a checked copy of the backup in place of the database in one move; the old database,

@@ -12,9 +12,8 @@ import pg from 'pg';
 import { type End, Lane } from '../scheduling/lane.ts';
 import { LANES } from '../scheduling/lanes.ts';
 import { currentCaller } from '../scheduling/current-caller.ts';
-import { type PoolSettings, setDefaults } from './session-defaults.ts';
+import { type PoolSettings, setDefaults, watchPool } from './postgres-pool.ts';
 import { TransactionDriver } from './transaction-driver.ts';
-import { watchPool } from './watch-pool.ts';
 
 /** Maximum times of the database in milliseconds, read anew for each use. */
 export interface Patience {

@@ -1,18 +1,20 @@
-import type { RequestListener } from 'node:http';
 import Koa from 'koa';
+import type { RequestListener, IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
-import { boundNegotiation } from './bound-negotiation.ts';
 import { commonHeaders, respondToFailure } from './error-responder.ts';
 import { ingestRoutes, type IngestRoutesDeps } from './ingest-routes.ts';
 import { requestIdOf } from './request-id.ts';
 import type { RequestTurns } from './request-turns.ts';
-import { requireHost } from './require-host.ts';
+import { requireHost } from './require.ts';
 import { createRouter, type Handlers, type PathDoorkeepers } from './routes.ts';
 
 interface HttpAppDeps extends IngestRoutesDeps, PathDoorkeepers {
   turns: RequestTurns;
   handlers: Handlers;
 }
+
+/** Maximum characters per header; browsers send 150, and libraries take milliseconds for long ones. */
+const MAX_CHARACTERS = 500;
 
 /** Every route: those that take the load, then the Koa app, with one place where errors become problems. */
 export function createHttpApp(deps: HttpAppDeps): RequestListener {
@@ -63,4 +65,14 @@ const CONNECTION = /^(?:ECONN|EPIPE$|ETIMEDOUT$|HPE_|ERR_STREAM_|ERR_HTTP_REQUES
 function isAboutConnection(error: unknown): boolean {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
   return typeof code === 'string' && CONNECTION.test(code);
+}
+
+/** Drops preferences that are too long: they count as not given (RFC 9110, 12.5.1 and 12.5.3). */
+function boundNegotiation({ headers }: IncomingMessage): void {
+  if (isLong(headers.accept)) headers.accept = '*/*';
+  if (isLong(headers['accept-encoding'])) headers['accept-encoding'] = 'identity';
+}
+
+function isLong(header: string | undefined): boolean {
+  return header !== undefined && header.length > MAX_CHARACTERS;
 }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import { respondToFailure } from './error-responder.ts';
 import type { RecordRoute } from './record-route.ts';
-import { requireHost } from './require-host.ts';
+import { requireHost } from './require.ts';
 import type { BarePath } from './routes.ts';
 import { must } from '../must.ts';
 

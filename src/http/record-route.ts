@@ -15,8 +15,7 @@ import { type BodyBounds, bodyText, isSenderGone, readBody, SenderGone } from '.
 import { commonHeaders, respondWithJson, respondWithProblem, retryAfter, toProblem } from './error-responder.ts';
 import type { RequestTurns } from './request-turns.ts';
 import { parseJson } from './parse-json.ts';
-import { requireHost } from './require-host.ts';
-import { requireMethod } from './require-method.ts';
+import { requireHost, requireMethod } from './require.ts';
 
 const ROW = PATHS['/v1/devices/:device/record'];
 const MOST_ENTRIES = 10_000;

@@ -4,7 +4,7 @@ import type { Access } from '../domain/access/access.ts';
 import { PATHS_OPEN_TO_FIELD_LIMITS } from '../domain/access/field-limits.ts';
 import { PATHS, type PathRight } from '../domain/access/rights.ts';
 import { authenticate, type AuthDeps } from './authenticate.ts';
-import { requireMethod } from './require-method.ts';
+import { requireMethod } from './require.ts';
 
 /** Answers a path for everybody: fills `context`, or throws an AppError for the error responder. */
 export type Handler = (context: Koa.Context) => Promise<void> | void;

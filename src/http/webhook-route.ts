@@ -8,7 +8,7 @@ import type { AnonymousRequests } from './anonymous-requests.ts';
 import { type BodyBounds, isSenderGone, readBody } from './body.ts';
 import { bytesOfHead, callInVain, decoderRequestOf, respondToCall, splitUrl } from './decoder-call.ts';
 import type { BareHandler } from './ingest-routes.ts';
-import { requireMethod } from './require-method.ts';
+import { requireMethod } from './require.ts';
 
 /** Bytes of a call that may surround its values: cameras send 200 KB, and a decoder makes one value of it. */
 const BESIDE_VALUES = 262_144;

@@ -1,4 +1,4 @@
-import type { CallCount, CallFilter, CallQuery, CallRow, CallStatus } from '../domain/ports/store.ts';
+import type { CallCount, CallFilter, CallQuery, CallRow, CallStatus, DeviceKeys } from '../domain/ports/store.ts';
 import { must } from '../must.ts';
 
 /** The columns of `webhook_call`, in the order in which both stores write and read them. */
@@ -33,6 +33,14 @@ export interface CallRecord {
   decoder_version: number | null;
   run: string | null;
   stored: string | null;
+}
+
+/** A row of `shared_value`. */
+export interface OthersRow {
+  deviceKey: number;
+  fieldKey: number;
+  ts: number;
+  others: number;
 }
 
 /** A row of either database as the call it is; the body as text, whole or cut. */
@@ -125,4 +133,12 @@ function firstIdAt(time: number): string {
     .toString(16)
     .padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
+
+/** `others` of `KnownValues` for each device: 0 where there is no row. */
+export function othersOf(keys: readonly DeviceKeys[], rows: readonly OthersRow[]): number[][] {
+  const found = new Map(rows.map(({ deviceKey, fieldKey, ts, others }) => [`${deviceKey} ${fieldKey} ${ts}`, others]));
+  return keys.map(({ deviceKey, fieldKeys, timestamps }) =>
+    fieldKeys.map((fieldKey, at) => found.get(`${deviceKey} ${fieldKey} ${timestamps[at]}`) ?? 0),
+  );
 }

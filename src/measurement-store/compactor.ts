@@ -2,7 +2,7 @@ import type { Piece } from '../domain/ports/store.ts';
 import { besideRecording } from './beside-recording.ts';
 import { compaction, type Edit } from './chunks/edit.ts';
 import type { EditManner } from './run-edit.ts';
-import type { StoreLog } from './store-log.ts';
+import type { StoreLog } from './store-options.ts';
 
 /** Selects devices that are due for compaction, page by page. */
 export interface DueQuery {

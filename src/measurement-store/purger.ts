@@ -1,5 +1,5 @@
 import type { Purge } from '../domain/ports/store.ts';
-import type { StoreLog } from './store-log.ts';
+import type { StoreLog } from './store-options.ts';
 
 /** A purge that is written down and not yet done. */
 export interface PurgeRow extends Purge {

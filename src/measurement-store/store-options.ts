@@ -1,5 +1,3 @@
-import type { StoreLog } from './store-log.ts';
-
 /** What both stores take: the bounds of their queues, and who is told. */
 export interface StoreOptions {
   log?: StoreLog;
@@ -23,3 +21,8 @@ export const STORE_DEFAULTS = {
   keptMs: 3_600_000,
   compactEveryMs: 60_000,
 };
+
+/** Log of a store's failures in the background; pino fits. */
+export interface StoreLog {
+  warn(details: object, message: string): void;
+}

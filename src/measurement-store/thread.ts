@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
-import type { StoreLog } from './store-log.ts';
+import type { StoreLog } from './store-options.ts';
 import type { Answer, Failure, Question } from './thread-messages.ts';
 
 interface Waiting {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ReadingFrames } from '../../src/measurement-store/readings/reading-frames.ts';
 import { fieldsOf, valueOf } from '../../src/measurement-store/readings/reading-values.ts';
 import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
-import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
+import { openForReading } from '../../src/measurement-store/sqlite/reader/lanes.ts';
 import { openForWriting } from '../../src/measurement-store/sqlite/writer/open-for-writing.ts';
 import { SqliteWriter } from '../../src/measurement-store/sqlite/writer/sqlite-writer.ts';
 import { openDatabase, type OpenDatabase, receipt, type Row } from './open-store.ts';

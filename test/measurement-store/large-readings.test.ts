@@ -11,7 +11,7 @@ import { SeriesReader, type ViewResult } from '../../src/domain/history/series-r
 import { AnswerBudget } from '../../src/measurement-store/chunks/answer-budget.ts';
 import { PostgresSnapshot } from '../../src/measurement-store/postgres/postgres-snapshot.ts';
 import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
-import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
+import { openForReading } from '../../src/measurement-store/sqlite/reader/lanes.ts';
 import { SqliteSnapshot } from '../../src/measurement-store/sqlite/reader/sqlite-snapshot.ts';
 import { EITHER_DATABASE } from '../support/server.ts';
 import { DIALECTS, everything, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts';

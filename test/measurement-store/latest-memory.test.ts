@@ -6,7 +6,7 @@ import { SearchSlice } from '../../src/measurement-store/chunks/search-slice.ts'
 import type { CommittedSince, ReadingRange } from '../../src/measurement-store/chunks/snapshot.ts';
 import { LatestSearches } from '../../src/measurement-store/latest-searches.ts';
 import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
-import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
+import { openForReading } from '../../src/measurement-store/sqlite/reader/lanes.ts';
 import { SqliteSnapshot } from '../../src/measurement-store/sqlite/reader/sqlite-snapshot.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { cutConnections, DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts'; // prettier-ignore

@@ -7,7 +7,7 @@ import type { Snapshot } from '../../src/measurement-store/chunks/snapshot.ts';
 import { openPool } from '../../src/measurement-store/postgres/postgres-connection.ts';
 import { PostgresSnapshot } from '../../src/measurement-store/postgres/postgres-snapshot.ts';
 import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
-import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
+import { openForReading } from '../../src/measurement-store/sqlite/reader/lanes.ts';
 import { SqliteSnapshot } from '../../src/measurement-store/sqlite/reader/sqlite-snapshot.ts';
 import type { OpenDatabase } from './open-store.ts';
 

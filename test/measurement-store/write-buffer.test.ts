@@ -6,7 +6,7 @@ import { LONG_AGO, type Receipt, type RecordedPlace } from '../../src/domain/por
 import { ReadingFrames } from '../../src/measurement-store/readings/reading-frames.ts';
 import { fieldsOf } from '../../src/measurement-store/readings/reading-values.ts';
 import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-view.ts';
-import { openForReading } from '../../src/measurement-store/sqlite/reader/open-for-reading.ts';
+import { openForReading } from '../../src/measurement-store/sqlite/reader/lanes.ts';
 import { SqliteSnapshot } from '../../src/measurement-store/sqlite/reader/sqlite-snapshot.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
 import { openForWriting } from '../../src/measurement-store/sqlite/writer/open-for-writing.ts';

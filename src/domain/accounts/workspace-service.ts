@@ -8,8 +8,7 @@ import { holdRights } from '../access/hold-rights.ts';
 import { seesUser } from '../access/find-user.ts';
 import { type User, UserSchema } from '../entities/user.ts';
 import { uuidV7 } from '../text/uuid.ts';
-import { lockWorkspace } from './lock-workspace.ts';
-import { requireOtherAdmin } from './require-other-admin.ts';
+import { lockWorkspace, requireOtherAdmin } from './lock-workspace.ts';
 import { MemberSchema, type Role } from '../entities/member.ts';
 import { type Workspace, WorkspaceSchema } from '../entities/workspace.ts';
 

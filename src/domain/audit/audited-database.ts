@@ -9,8 +9,7 @@ import type { Caller } from '../../scheduling/caller.ts';
 import type { SharedTime } from '../../scheduling/shared-time.ts';
 import { AuditEntrySchema } from '../entities/audit-entry.ts';
 import { uuidV7 } from '../text/uuid.ts';
-import { AUDITED } from './audited-operations.ts';
-import { toldArguments } from './told-arguments.ts';
+import { AUDITED, toldArguments } from './audited-operations.ts';
 
 const MAX_SUBJECTS = 20;
 

@@ -1,7 +1,6 @@
 import type { FinishedRun } from '../decoders/finished-run.ts';
 import type { EntryOutcome } from '../decoders/decoder-run.ts';
 import type { TextMask } from '../decoders/call-secrets.ts';
-import { maskedTexts } from './masked-texts.ts';
 import { must } from '../../must.ts';
 
 const MAX_OUTPUT = 65_536;
@@ -108,4 +107,15 @@ function endOfString(text: string, from: number): number {
     if (escapes % 2 === 0) return at;
   }
   return text.length;
+}
+
+/** The JSON value with every text and name in it as `mask` gives it. */
+export function maskedTexts(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => maskedTexts(item, mask));
+  // Without a prototype, so that `__proto__` is a name like any other.
+  const copy = Object.create(null) as Record<string, unknown>;
+  for (const [name, item] of Object.entries(value)) copy[mask(name)] = maskedTexts(item, mask);
+  return copy;
 }

@@ -10,7 +10,7 @@ import {
 import { checkOfflineAfter } from '../devices/offline-after.ts';
 import { checkWriteRate } from '../devices/write-rate-service.ts';
 import { DEFAULT_PLAN, PLAN_SLUGS } from '../plans/plans.ts';
-import { sortedJson } from '../text/sorted-json.ts';
+import { sortedJson } from '../text/json-text.ts';
 import { readProductReference } from './references.ts';
 import { type GroupShape, isObject, shown } from './shape.ts';
 import { anyText, number, oneOf } from './values.ts';

@@ -4,7 +4,7 @@ import { TagListType } from '../entities/tag-list.ts';
 import type { ConfigurationType } from '../entities/configuration-field.ts';
 import type { Dialect } from '../ports/database.ts';
 import { jsonText, placeholders } from '../sql/long-columns.ts';
-import { sortedJson } from '../text/sorted-json.ts';
+import { sortedJson } from '../text/json-text.ts';
 import { DEVICE } from './device-shape.ts';
 import { normalOf } from './normal-form.ts';
 import type { ProductName } from './product-state.ts';

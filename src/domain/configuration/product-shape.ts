@@ -14,7 +14,7 @@ import { checkDashboard, EMPTY_DASHBOARD } from '../products/dashboard.ts';
 import { checkNewField, FIELD_TEXTS, type NewField } from '../products/new-field.ts';
 import { checkTimeZone, MAX_PRODUCT_NAME } from '../products/new-product.ts';
 import { MAX_ALIASES } from '../products/rename-field.ts';
-import { sortedJson } from '../text/sorted-json.ts';
+import { sortedJson } from '../text/json-text.ts';
 import { checkStorable } from '../text/text.ts';
 import { itemsOf, normalOf } from './normal-form.ts';
 import { RULES } from './rule-shape.ts';

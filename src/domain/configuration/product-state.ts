@@ -9,7 +9,7 @@ import type { Ground } from '../rules/check-condition.ts';
 import type { RuleDefinition } from '../rules/definition.ts';
 import { type Notify, TELL_ALL } from '../rules/notify.ts';
 import { jsonText, placeholders } from '../sql/long-columns.ts';
-import { sortedJson } from '../text/sorted-json.ts';
+import { sortedJson } from '../text/json-text.ts';
 import { readEndpointNames } from './endpoint-names.ts';
 import { normalOf } from './normal-form.ts';
 import { PRODUCT, requestTree } from './product-shape.ts';

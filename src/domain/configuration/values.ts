@@ -1,6 +1,6 @@
 import { badInput } from '../../errors.ts';
 import { checkJsonDocument } from '../text/json-document.ts';
-import { sortedJson } from '../text/sorted-json.ts';
+import { sortedJson } from '../text/json-text.ts';
 import { checkText } from '../text/text.ts';
 import { shown } from './shape.ts';
 

@@ -11,7 +11,7 @@ import { uuidV7 } from '../text/uuid.ts';
 import type { CallRunner } from './call-runner.ts';
 import { type DecoderExample, DecoderExampleSchema } from '../entities/decoder-example.ts';
 import type { DecoderRequestInput } from './decoder-request.ts';
-import { typedRequest } from './typed-request.ts';
+import { typedRequest } from './typed-uplink.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import { differenceOf, readExpected } from './example-check.ts';
 import { examplesOf, type ExampleTexts, MAX_EXAMPLE_PART, MAX_EXAMPLES_BYTES, readExamples } from './example-rows.ts';

@@ -20,8 +20,7 @@ import { DeviceSchema } from '../entities/device.ts';
 import { type DecoderVersion, DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { insertDecoderVersion } from './new-decoder-version.ts';
 import { toDecoderRun } from './finished-run.ts';
-import { typedRequest } from './typed-request.ts';
-import { typedUplink, typedVariables, type UplinkTrial } from './typed-uplink.ts';
+import { typedRequest, typedUplink, typedVariables, type UplinkTrial } from './typed-uplink.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 
 interface DecoderServiceDeps {

@@ -1,5 +1,5 @@
 import { badInput } from '../../errors.ts';
-import { sortedJson } from '../text/sorted-json.ts';
+import { sortedJson } from '../text/json-text.ts';
 import type { RawEntry } from './decoder-output.ts';
 
 const MAX_EXPECTED = 1_000;

@@ -1,7 +1,9 @@
 import { badInput } from '../../errors.ts';
-import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
+import type { DeviceInfo, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { lorawanUplink } from '../networks/lorawan-uplink.ts';
 import type { NetworkEvent } from '../networks/network-event.ts';
+import { networkOfBody, pathOfNetwork } from '../networks/network-call.ts';
+import { type DecoderRequest, type DecoderRequestInput, requestOfInput } from './decoder-request.ts';
 
 /** A LoRaWAN payload that a person types into the test tool. */
 export interface UplinkTrial {
@@ -63,4 +65,13 @@ function typedBytes(text: string): Buffer {
   if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(base64) && base64.replace(/={1,2}$/, '').length % 4 !== 1)
     return Buffer.from(base64, 'base64');
   throw badInput('uplink.bytes: neither hexadecimal (two digits for each byte) nor base64.');
+}
+
+/**
+ * The request that a person typed; without a path, the keys of a LORAWAN or PARTICLE product's message show its
+ * network.
+ */
+export function typedRequest(product: ProductInfo, input: DecoderRequestInput): DecoderRequest {
+  const network = product.deviceType === 'API' || input.path ? null : networkOfBody(input.body ?? '');
+  return requestOfInput(network === null ? input : { ...input, path: pathOfNetwork(network) }, product.webhookId);
 }

@@ -10,7 +10,7 @@ import {
   type NewDevice,
 } from './device-input.ts';
 import { type DeviceRow, rowText } from './device-rows.ts';
-import { newSerialNumber } from './serial.ts';
+import { randomBytes } from 'node:crypto';
 
 /** Decisions about a device that is there already, by its serial number. */
 export const ON_EXISTING = ['FAIL', 'KEEP', 'UPDATE'] as const;
@@ -41,6 +41,10 @@ export interface PreparedWish {
   /** The row as JSON, for `insertDevices`. */
   text: string;
 }
+
+/** Crockford's base 32: no I, L, O, U, so that it survives being read aloud and typed. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const LENGTH = 12;
 
 /** The wish of a device as a client sends it; BAD_USER_INPUT naming `path`. */
 export function wishOf(device: NewDevice, plan: string | undefined, path: string): DeviceWish {
@@ -81,4 +85,9 @@ export function withKeys(
 ): Record<string, unknown> | null {
   const entries = Object.entries({ ...object, ...keys }).filter(([, value]) => value !== null);
   return entries.length === 0 ? null : Object.fromEntries(entries);
+}
+
+/** A serial number for a device that was created without one: 60 random bits in 12 characters. */
+function newSerialNumber(): string {
+  return Array.from(randomBytes(LENGTH), (byte) => ALPHABET[byte & 31]).join('');
 }

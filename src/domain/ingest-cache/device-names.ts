@@ -3,7 +3,6 @@ import type { Database } from '../ports/database.ts';
 import { VersionCounter } from '../../scheduling/version-counter.ts';
 import { SingleFlight } from '../../scheduling/single-flight.ts';
 import { MAX_NAMED, readIdsNamed } from './device-rows.ts';
-import { isPossibleSerial } from './possible-serial.ts';
 
 const MAX_NAMES = 400_000;
 /** Maximum names without a device in memory: senders make them up, of up to 200 characters. */
@@ -97,4 +96,9 @@ export class DeviceNames {
 
 function keyOf(workspaceId: string, identity: string): string {
   return `${workspaceId} ${identity}`;
+}
+
+/** True when a device may have this serial number: neither too long nor with NUL, which no database takes. */
+export function isPossibleSerial(name: string): boolean {
+  return name.length <= 200 && !name.includes('\0');
 }

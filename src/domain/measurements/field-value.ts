@@ -1,7 +1,6 @@
 import type { StoredValue } from '../ports/store.ts';
 import type { FieldType, ReadAs } from '../entities/field.ts';
-import { readDecimal } from './decimal.ts';
-import { parseGeolocation } from './geolocation.ts';
+import { readDecimal, parseGeolocation } from './geolocation.ts';
 import { must } from '../../must.ts';
 
 const MAX_TEXT = 4096;

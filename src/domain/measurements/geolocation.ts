@@ -1,9 +1,10 @@
-import { readDecimal } from './decimal.ts';
 import { must } from '../../must.ts';
 
 const PAIR = /^\s*(\(\s*)?([^\s,()]+)\s*,\s*([^\s,()]+)\s*(\)\s*)?$/;
 const LATITUDE = ['latitude', 'lat', 'Latitude', 'LATITUDE', 'Lat'];
 const LONGITUDE = ['longitude', 'lon', 'lng', 'long', 'Longitude', 'LONGITUDE', 'Lon', 'Lng'];
+
+const DECIMAL = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 
 /**
  * `(lat,lon)` without blanks, or null when the text is no such pair or off the globe (CONTRACT 3). The brackets may be
@@ -33,4 +34,10 @@ function coordinate(object: Record<string, unknown>, names: string[]): number | 
 function pairText(lat: number, lon: number): string | null {
   // `+ 0` turns -0 into 0.
   return Math.abs(lat) <= 90 && Math.abs(lon) <= 180 ? `(${lat + 0},${lon + 0})` : null;
+}
+
+/** The finite number that a text writes as a decimal, blanks around it allowed; null: it is none, or too large. */
+export function readDecimal(text: string): number | null {
+  const number = DECIMAL.test(text) ? Number(text) : Infinity;
+  return Number.isFinite(number) ? number : null;
 }

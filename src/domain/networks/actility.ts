@@ -1,6 +1,6 @@
 import { hexBytesIn, isoTime, numberIn, objectAt, decodedIn, textIn, timeIn } from './json-reading.ts';
 import { gatewaysIn, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
-import { missingIdentifier } from './missing-identifier.ts';
+import { missingIdentifier } from './identifiers.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 import { otherEvent, solvedPlace } from './other-event.ts';
 

@@ -11,9 +11,8 @@ import {
   timeIn,
 } from './json-reading.ts';
 import { codingRateText, gatewaysIn, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
-import { missingIdentifier } from './missing-identifier.ts';
+import { missingIdentifier, readableEui } from './identifiers.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
-import { readableEui } from './network-identity.ts';
 import { otherEvent, solvedPlace } from './other-event.ts';
 
 /** Keys that only one event other than an uplink has, and its name, in the order in which they are checked. */

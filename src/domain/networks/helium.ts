@@ -10,7 +10,7 @@ import {
   timeIn,
 } from './json-reading.ts';
 import { gatewaysIn, lorawanUplink } from './lorawan-uplink.ts';
-import { missingIdentifier } from './missing-identifier.ts';
+import { missingIdentifier } from './identifiers.ts';
 import type { NetworkEvent } from './network-event.ts';
 import { otherEvent } from './other-event.ts';
 

@@ -1,6 +1,6 @@
 import { hexBytesIn, isoTime, type JsonObject, numberIn, decodedIn, textIn, timeIn } from './json-reading.ts';
 import { gatewaysIn, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
-import { missingIdentifier } from './missing-identifier.ts';
+import { missingIdentifier } from './identifiers.ts';
 import type { NetworkEvent } from './network-event.ts';
 import { otherEvent } from './other-event.ts';
 

@@ -1,5 +1,5 @@
 import { decodedIn, isObject, type JsonObject, textIn, timeIn } from './json-reading.ts';
-import { missingIdentifier } from './missing-identifier.ts';
+import { missingIdentifier } from './identifiers.ts';
 import type { NetworkEvent } from './network-event.ts';
 import { otherEvent } from './other-event.ts';
 

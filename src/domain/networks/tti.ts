@@ -10,7 +10,7 @@ import {
   timeIn,
 } from './json-reading.ts';
 import { gatewaysIn, loraDataRate, lorawanUplink } from './lorawan-uplink.ts';
-import { missingIdentifier } from './missing-identifier.ts';
+import { missingIdentifier } from './identifiers.ts';
 import type { Gateway, NetworkEvent } from './network-event.ts';
 import { otherEvent, solvedPlace } from './other-event.ts';
 

@@ -6,7 +6,7 @@ import { retryWhileOverloaded } from '../../scheduling/retry-while-overloaded.ts
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
-import { isPossibleSerial } from '../ingest-cache/possible-serial.ts';
+import { isPossibleSerial } from '../ingest-cache/device-names.ts';
 import { changed, type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 import type { Authenticator } from '../accounts/authenticator.ts';

@@ -1,6 +1,6 @@
 import type { Access } from '../../domain/access/access.ts';
 import { secretMask } from '../../domain/decoders/call-secrets.ts';
-import { maskedTexts } from '../../domain/calls/masked-texts.ts';
+import { maskedTexts } from '../../domain/calls/run-text.ts';
 import type { LoggedCall } from '../../domain/calls/logged-call.ts';
 import { WEBHOOK_ROOT } from '../../domain/decoders/decoder-request.ts';
 import { must } from '../../must.ts';

@@ -21,7 +21,7 @@ import { admit, declaredVariables } from './admission.ts';
 import { answerBytes } from '../context/answer-size.ts';
 import { LoadedMemory } from '../context/loaded-memory.ts';
 import { toldErrors } from '../context/answer-limits.ts';
-import { databaseFailure } from './database-failure.ts';
+import { databaseFailure, failed, withinTime } from './operation-end.ts';
 import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { compileOperation, type Execute, type WatchExecution } from './compiled-operation.ts';
 import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
@@ -29,14 +29,11 @@ import type { Promised } from '../context/promised.ts';
 import { QueryCoalescing, type Executed } from './query-coalescing.ts';
 import { LARGE_BYTES, LargeAnswers } from './large-answers.ts';
 import { RefusedDocument } from './refused-document.ts';
-import { failed } from './failed.ts';
 import { type EventAnswer, EventResponseCache } from './event-response-cache.ts';
 import { EventMetering } from './event-metering.ts';
 import { operationKey } from './operation-key.ts';
 import { memoryOf } from './held-memory.ts';
 import { HeldRequests, isLittle } from './held-requests.ts';
-import { mistakesTold } from './mistakes-told.ts';
-import { withinTime } from './within-time.ts';
 
 /** A client's operation, whichever transport brought it. */
 export interface OperationRequest {
@@ -102,6 +99,9 @@ const DEAR_EVENT = 500;
 const DEAR_PUSHED_COUNTS = 5;
 /** Milliseconds of waiting after which operations are refused when the database does not answer. */
 const WAITED_FOR_NOTHING_MS = 4_000;
+
+/** Characters of variables from which only the first mistake is told, as it takes long to write one. */
+const LONG_VARIABLES = 16_384;
 
 /** The one way of an operation, over HTTP and WebSocket alike: parse, limits, validation, price, access, turn, execution. */
 export class Operations {
@@ -325,4 +325,9 @@ export class Operations {
 /** Factor by which the time of an event's answer is charged to its caller. */
 function pushedCounts(cost: number): number {
   return cost < DEAR_EVENT ? PUSHED_COUNTS : DEAR_PUSHED_COUNTS;
+}
+
+/** Maximum mistakes in variables that are told: each is with the object that it is in, in full. */
+function mistakesTold(variables: unknown): number {
+  return answerBytes(variables, LONG_VARIABLES) > LONG_VARIABLES ? 1 : 50;
 }

@@ -2,7 +2,7 @@ import type { RemoveQuery } from '../../domain/ports/store.ts';
 import { fieldsOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
-import { readingPages } from './reading-pages.ts';
+import { readingPages } from './read-range.ts';
 import type { ChunkHead, Snapshot } from './snapshot.ts';
 import { must } from '../../must.ts';
 

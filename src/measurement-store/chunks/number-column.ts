@@ -3,7 +3,6 @@ import { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { CorruptChunk } from './corrupt-chunk.ts';
 import type { Decimals } from './decimal-column.ts';
-import { exactBytes, readExact } from './exact-column.ts';
 import { SMALL_BYTES_A_VALUE } from './blocks.ts';
 import { inflated } from './inflated.ts';
 import { readIntegers, writeIntegers } from './integer-column.ts';
@@ -77,4 +76,35 @@ function readExceptions(body: ByteReader, count: number): [number, number][] {
   if (index >= count) throw new CorruptChunk('an exception lies outside');
   const values = new Float64Array(body.take(8 * found).slice().buffer);
   return indexes.map((at, i) => [at, values[i]!]);
+}
+
+/**
+ * Float64 values bit for bit, or in half the bytes when all of them are float32: each byte XOR the same byte of the
+ * value before, all first bytes, then all second ones, and so on, so that deflate finds what does not change.
+ */
+function exactBytes(values: Float64Array): { bytes: Uint8Array<ArrayBuffer>; width: 4 | 8 } {
+  const single = Float32Array.from(values);
+  const width = values.every((value, i) => Object.is(single[i], value)) ? 4 : 8;
+  const source = new Uint8Array(width === 4 ? single.buffer : Float64Array.from(values).buffer);
+  const bytes = new Uint8Array(source.length);
+  for (let plane = 0, at = 0; plane < width; plane++) {
+    let previous = 0;
+    for (let i = plane; i < source.length; i += width) {
+      bytes[at++] = source[i]! ^ previous;
+      previous = source[i]!;
+    }
+  }
+  return { bytes, width };
+}
+
+/** The `into.length` values of which `exactBytes` made the bytes. */
+function readExact(bytes: Uint8Array, width: 4 | 8, into: Float64Array): void {
+  const count = into.length;
+  if (bytes.length !== count * width) throw new CorruptChunk('its values have the wrong length');
+  const target = new Uint8Array(bytes.length);
+  for (let plane = 0, at = 0; plane < width; plane++) {
+    let current = 0;
+    for (let i = plane; i < target.length; i += width) target[i] = current ^= bytes[at++]!;
+  }
+  into.set(width === 4 ? new Float32Array(target.buffer) : new Float64Array(target.buffer));
 }

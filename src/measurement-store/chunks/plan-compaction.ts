@@ -1,12 +1,13 @@
 import type { SegmentColumns } from '../../domain/measurements/segment.ts';
 import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
-import { mergeColumns, sliceColumns } from './columns.ts';
+import { mergeColumns, sliceColumns, toColumns } from './columns.ts';
 import { areForOwnChunks, CHUNK_VALUES, cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, type Plan } from './edit.ts';
-import { allColumns } from './reading-columns.ts';
-import type { ChunkHead, OldReading, Seq, Snapshot } from './snapshot.ts';
+import type { ChunkHead, OldReading, Seq, Snapshot, ReadingRow } from './snapshot.ts';
 import { must } from '../../must.ts';
+import type { StoredValue } from '../../domain/ports/store.ts';
+import { eachValue } from '../readings/reading-values.ts';
 
 /** Maximum readings per slice: keeps the transaction that writes them at a few milliseconds. */
 const READINGS_A_SLICE = 1_000;
@@ -135,4 +136,21 @@ function latestSeq(readings: readonly OldReading[]): Seq | null {
   // Transaction ids are texts of numbers that a double may not hold.
   for (const { seq } of readings) if (latest === null || BigInt(seq) > BigInt(latest)) latest = seq;
   return latest;
+}
+
+/** The values of all fields in readings that are in time order, by field. */
+function allColumns(readings: ReadingRow[]): Map<number, SegmentColumns> {
+  const fields = new Map<number, { timestamps: number[]; values: StoredValue[] }>();
+  for (const { timestamp, values } of readings)
+    eachValue(values, (fieldKey, value) => {
+      let field = fields.get(fieldKey);
+      if (!field) fields.set(fieldKey, (field = { timestamps: [], values: [] }));
+      // The same field twice in one reading: the last one counts.
+      if (field.timestamps.at(-1) === timestamp) field.values[field.values.length - 1] = value;
+      else {
+        field.timestamps.push(timestamp);
+        field.values.push(value);
+      }
+    });
+  return new Map([...fields].map(([key, { timestamps, values }]) => [key, toColumns(timestamps, values)]));
 }

@@ -2,10 +2,9 @@ import { lastOfEach, fieldsOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
 import { sliceColumns } from './columns.ts';
-import { committedBy } from './committed-by.ts';
 import { cutChunks } from './cut-chunks.ts';
 import { type Change, type Edit, emptyChange, isEmpty, type Plan } from './edit.ts';
-import type { ChunkHead, Snapshot } from './snapshot.ts';
+import type { ChunkHead, Snapshot, Seq } from './snapshot.ts';
 import { must } from '../../must.ts';
 
 const READINGS_A_SLICE = 1_000;
@@ -85,4 +84,15 @@ async function removeFromChunk(
   // Two chunks where it was cut in the middle: none reaches across the gap.
   change.chunksNew.push(...cutChunks(fieldKey, sliceColumns(columns, 0, start), true));
   change.chunksNew.push(...cutChunks(fieldKey, sliceColumns(columns, end, columns.timestamps.length), true));
+}
+
+/**
+ * Tells of each `seq` whether what was committed as that was before the position (`Snapshot.position`): SQLite's is the
+ * number of a flush, PostgreSQL's a snapshot `xmin:xmax:xip,…` (and `@` its history).
+ */
+function committedBy(position: string): (seq: Seq) => boolean {
+  const [first, end, inProgress] = position.split(':');
+  if (end === undefined) return (seq) => Number(seq) <= Number(first);
+  const later = new Set(must(must(inProgress).split('@')[0]).split(','));
+  return (seq) => Number(seq) < Number(end) && !later.has(String(seq));
 }

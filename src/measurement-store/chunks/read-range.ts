@@ -4,11 +4,12 @@ import { valueOf } from '../readings/reading-values.ts';
 import { decode } from './codec.ts';
 import { indexAt } from '../../domain/history/index-at.ts';
 import { joinColumns, mergeColumns, sliceColumns, toColumns } from './columns.ts';
-import { readingPages } from './reading-pages.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot, ReadingRange, ReadingRow } from './snapshot.ts';
 import { must } from '../../must.ts';
 
 const CHUNKS_A_PAGE = 100;
+
+const READINGS_A_PAGE = 2_000;
 
 /**
  * One field's values in time order, or newest first, readings over chunks. From each side no more is read than the
@@ -71,4 +72,20 @@ async function ofChunks(snapshot: Snapshot, query: RangeQuery): Promise<SegmentC
   }
   if (newestFirst) parts.reverse();
   return joinColumns(parts);
+}
+
+/** A device's readings of a range, page by page; `firstPage`: readings of the first one, which may be enough. */
+export async function* readingPages(
+  snapshot: Snapshot,
+  range: Omit<ReadingRange, 'limit'>,
+  firstPage = READINGS_A_PAGE,
+): AsyncGenerator<ReadingRow[]> {
+  let { from, to } = range;
+  for (let limit = firstPage; ; limit = READINGS_A_PAGE) {
+    const { rows, isLast } = await snapshot.readings({ ...range, from, to, limit });
+    yield rows;
+    if (isLast) return;
+    if (range.newestFirst) to = must(rows.at(-1)).timestamp;
+    else from = must(rows.at(-1)).timestamp + 1;
+  }
 }

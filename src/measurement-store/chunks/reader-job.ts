@@ -7,8 +7,9 @@ import type {
   RecordedQuery,
   RemoveQuery,
   StoredValue,
+  RecordedPage,
+  RecordedReading,
 } from '../../domain/ports/store.ts';
-import { readRecorded } from './read-recorded.ts';
 import { countValues } from './count-values.ts';
 import { type LatestColumns, latestColumns } from './latest-columns.ts';
 import type { LatestMemory } from './latest-memory.ts';
@@ -17,9 +18,10 @@ import { readRange } from './read-range.ts';
 import { readSeries } from './read-series.ts';
 import { LONG_SLICE_MS, SearchSlice, SLICE_MS } from './search-slice.ts';
 import type { SearchProgress } from './search-memory.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Snapshot, RecordedRow } from './snapshot.ts';
 import { valuesAt } from './values-at.ts';
 import { must } from '../../must.ts';
+import { eachValue } from '../readings/reading-values.ts';
 
 /** Reads that are done off the event loop, on both databases. */
 export type ReaderJob =
@@ -115,4 +117,19 @@ export function transferables(answer: unknown): ArrayBuffer[] {
   };
   collect(answer, DEPTH);
   return [...buffers];
+}
+
+/** Readings recorded between two positions, decoded; `expired` when some of them may be in chunks by now. */
+async function readRecorded(snapshot: Snapshot, query: RecordedQuery): Promise<RecordedPage> {
+  const { upTo, isKept, rows, isLast } = await snapshot.recorded({ ...query, limit: query.limit + 1 });
+  if (!isKept) return { expired: true, upTo, readings: [], complete: false };
+  const complete = isLast && rows.length <= query.limit;
+  return { expired: false, upTo, readings: rows.slice(0, query.limit).map(toReading), complete };
+}
+
+function toReading({ seq, deviceKey, timestamp, storedAt, values: bytes }: RecordedRow): RecordedReading {
+  const values = new Map<number, StoredValue>();
+  // Written again within its moment: the last one counts.
+  eachValue(bytes, (fieldKey, value) => values.set(fieldKey, value));
+  return { seq, deviceKey, timestamp, storedAt, fieldKeys: [...values.keys()], values: [...values.values()] };
 }

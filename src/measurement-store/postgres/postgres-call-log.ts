@@ -1,7 +1,15 @@
 import type pg from 'pg';
 import type { CallCount, CallOutcome, CallQuery, CallRow, DeviceKeys, SharedValue } from '../../domain/ports/store.ts';
-import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallCount, toCallRow } from '../call-columns.ts';
-import { type OthersRow, othersOf } from '../shared-values.ts';
+import {
+  CALL_COLUMNS,
+  callCount,
+  type CallRecord,
+  callSelect,
+  toCallCount,
+  toCallRow,
+  type OthersRow,
+  othersOf,
+} from '../call-columns.ts';
 import { toBigint } from './to-bigint.ts';
 
 const CALLS_A_CHUNK = 500;

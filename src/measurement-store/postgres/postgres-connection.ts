@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type PoolSettings, setDefaults } from '../../database/session-defaults.ts';
-import { watchPool } from '../../database/watch-pool.ts';
-import type { StoreLog } from '../store-log.ts';
+import { type PoolSettings, setDefaults, watchPool } from '../../database/postgres-pool.ts';
+import type { StoreLog } from '../store-options.ts';
 
 /**
  * Makes each statement of a snapshot take a page from an index: for a table that has grown since it was last analyzed

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { StoreLog } from '../store-log.ts';
+import type { StoreLog } from '../store-options.ts';
 import { must } from '../../must.ts';
 
 /** Minimum rows gone for a vacuum: only a file or a device's past that moved into chunks leaves so many at once. */

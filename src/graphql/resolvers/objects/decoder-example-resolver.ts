@@ -1,5 +1,5 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import { maskedTexts } from '../../../domain/calls/masked-texts.ts';
+import { maskedTexts } from '../../../domain/calls/run-text.ts';
 import { secretMask, webhookIdsIn } from '../../../domain/decoders/call-secrets.ts';
 import type { DecoderExample } from '../../../domain/entities/decoder-example.ts';
 import type { ExampleTexts } from '../../../domain/decoders/example-rows.ts';

@@ -1,7 +1,6 @@
-import type Sqlite from 'better-sqlite3';
+import Sqlite from 'better-sqlite3';
 import { ResourcePool } from '../../../scheduling/resource-pool.ts';
 import { IntakeView } from './intake-view.ts';
-import { openForReading } from './open-for-reading.ts';
 import { SqliteReader } from './sqlite-reader.ts';
 import { SqliteSnapshot } from './sqlite-snapshot.ts';
 
@@ -68,4 +67,12 @@ export class Lanes {
   run<T>(work: (lane: Lane) => Promise<T>): Promise<T> {
     return this.#connections.use((connection) => connection.inTransaction(work));
   }
+}
+
+/** Opens the file for reading only; `cacheKib`: size of the cache. */
+export function openForReading(path: string, cacheKib = 8_192): Sqlite.Database {
+  const db = new Sqlite(path, { fileMustExist: true, readonly: true });
+  db.pragma('busy_timeout = 2000');
+  db.pragma(`cache_size = -${cacheKib}`);
+  return db;
 }

@@ -6,8 +6,16 @@ import {
   type DeviceKeys,
   NOT_HEARD,
 } from '../../../domain/ports/store.ts';
-import { type OthersRow, othersOf } from '../../shared-values.ts';
-import { CALL_COLUMNS, callCount, type CallRecord, callSelect, toCallCount, toCallRow } from '../../call-columns.ts';
+import {
+  type OthersRow,
+  othersOf,
+  CALL_COLUMNS,
+  callCount,
+  type CallRecord,
+  callSelect,
+  toCallCount,
+  toCallRow,
+} from '../../call-columns.ts';
 import { dueSelect, type DueQuery } from '../../compactor.ts';
 import type { PurgeRow } from '../../purger.ts';
 import type { IntakeView } from './intake-view.ts';

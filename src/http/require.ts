@@ -9,3 +9,11 @@ export function requireHost({ headers, httpVersion }: IncomingMessage): void {
       'The header Host is missing: HTTP/1.1 needs one, such as the name of the server.',
     );
 }
+
+/** METHOD_NOT_ALLOWED, with the allowed ones, for every other method. */
+export function requireMethod(method: string | undefined, allowed: readonly string[]): void {
+  if (method !== undefined && allowed.includes(method)) return;
+  throw new AppError('METHOD_NOT_ALLOWED', `${method} is not possible here; use ${allowed.join(' or ')}.`, {
+    details: { allow: allowed.join(', ') },
+  });
+}
