@@ -39,6 +39,16 @@ export const ROUTES: readonly Route[] = [
     load: () => import('./screens/alerts/alerts-screen.tsx').then((code) => code.AlertsScreen),
   },
   {
+    path: '/endpoints',
+    section: 'alerts',
+    load: () => import('./screens/endpoints/endpoints-screen.tsx').then((code) => code.EndpointsScreen),
+  },
+  {
+    path: '/endpoints/:id',
+    section: 'alerts',
+    load: () => import('./screens/endpoints/endpoint-screen.tsx').then((code) => code.EndpointScreen),
+  },
+  {
     path: '/access',
     section: 'access',
     load: () => import('./screens/access/access-screen.tsx').then((code) => code.AccessScreen),

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
+import { Receiver } from '../support/receiver.ts';
 import { createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { createMember } from '../support/tenant.ts';
 
@@ -13,9 +14,11 @@ const HALF_HOUR = 1_800;
 const DAY = 86_400;
 
 let server: TestServer;
+let receiver: Receiver;
 let freezers: TestProduct;
 beforeAll(async () => {
-  server = await startServer({ database: 'sqlite' });
+  server = await startServer({ database: 'sqlite', env: { WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' } });
+  receiver = await Receiver.start();
   freezers = await createProduct(server, {
     serialNumbers: ['f-1', 'f-2'],
     input: { name: 'Freezer', fields: FIELDS },
@@ -30,7 +33,10 @@ beforeAll(async () => {
   await server.record(freezers.deviceIds[0]!, cold);
   await server.record(freezers.deviceIds[0]!, { field: 'place', value: '(52.52,13.405)', timestamp: now - DAY });
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  receiver?.stop();
+  await server?.stop();
+});
 
 async function rulesOf(id: string): Promise<Record<string, any>[]> {
   const text = `query ($id: ID!) { product(id: $id) { rules {
@@ -208,5 +214,73 @@ describeInBrowser('alerts', () => {
     await page.getByRole('heading', { name: 'Rules' }).waitFor();
     expect(await page.getByRole('link', { name: 'Add rule' }).count()).toBe(0);
     expect(await page.getByRole('switch', { name: 'Open is on' }).isDisabled()).toBe(true);
+
+    await server.gql('mutation ($input: EndpointInput!) { createEndpoint(input: $input) { secret } }', {
+      input: { name: 'Seen', kind: 'WEBHOOK', url: `${receiver.url}secret-path`, events: [] },
+    });
+    await page.getByRole('link', { name: /^Alerts/ }).click();
+    await page.getByRole('link', { name: 'Endpoints' }).click();
+    await page.getByRole('link', { name: 'Seen' }).waitFor();
+    expect(await page.content()).not.toContain('secret-path');
+    expect(await page.getByRole('button', { name: 'New endpoint' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Seen' }).click();
+    await page.getByText('Nothing has been sent yet.').waitFor();
+    expect(await page.getByRole('button', { name: /Send|More/ }).count()).toBe(0);
+  });
+});
+
+describeInBrowser('endpoints', () => {
+  test('an endpoint is made, its secret shown once; a sample is sent, and what failed is counted and sent again', async () => {
+    const page = await openConsole(server, '/endpoints');
+    await page.getByRole('button', { name: 'New endpoint' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Hook');
+    await dialog.getByLabel('URL').fill('ftp://example.org');
+    await dialog.getByRole('button', { name: 'Make endpoint' }).click();
+    await expect.poll(() => dialog.getByLabel('URL').getAttribute('aria-invalid')).toBe('true');
+    await dialog.getByLabel('URL').fill(receiver.url);
+    await shoot(page, 'new-endpoint');
+    await dialog.getByRole('button', { name: 'Make endpoint' }).click();
+    await dialog.getByText(/^whsec_/).waitFor();
+    const secret = (await dialog.locator('pre').textContent())!;
+    await dialog.getByRole('button', { name: 'I have it' }).click();
+    await page.getByRole('link', { name: 'Hook' }).click();
+    const list = page.getByRole('region', { name: 'Deliveries' });
+    await list.getByText('Nothing has been sent yet.').waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole('button', { name: 'Send a sample' }).click();
+    await list.getByText('Delivered', { exact: true }).nth(1).waitFor();
+    expect(receiver.bodies.at(-1)).toMatchObject({ type: 'alert.fired' });
+
+    receiver.answer = (response) => response.writeHead(503).end('closed on Sundays');
+    await page.getByRole('button', { name: 'Send a sample' }).click();
+    await list.getByRole('listitem').getByText('Given up').click();
+    await list.getByText('closed on Sundays').waitFor();
+    await shoot(page, 'endpoint');
+    receiver.answer = (response) => response.writeHead(204).end();
+    await page.getByRole('button', { name: 'Send again…' }).click();
+    await dialog.getByRole('button', { name: 'Count them' }).click();
+    await dialog.getByText('1 would be sent again.').waitFor();
+    expect(receiver.received).toHaveLength(2);
+    await dialog.getByRole('button', { name: 'Send 1 again' }).click();
+    // Live: nobody has to ask.
+    await list.getByRole('listitem').getByText('Delivered').nth(1).waitFor();
+    expect(receiver.received).toHaveLength(3);
+
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'Another secret' }).click();
+    await dialog.getByText(/^whsec_/).waitFor();
+    expect(await dialog.locator('pre').textContent()).not.toBe(secret);
+    await dialog.getByRole('button', { name: 'I have it' }).click();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'Change' }).click();
+    await dialog.getByLabel('On', { exact: true }).uncheck();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Off', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByRole('button', { name: 'Delete endpoint' }).click();
+    await page.getByRole('button', { name: 'New endpoint' }).waitFor();
+    await expect.poll(() => page.getByRole('link', { name: 'Hook' }).count()).toBe(0);
   });
 });

@@ -81,6 +81,7 @@ const screens = (): [name: string, path: string, ready: (page: Page) => Promise<
   ['decoder', `/products/${product}/decoder`, (page) => page.getByText('THREW').waitFor()],
   ['calls', `/products/${product}/calls`, (page) => page.getByText('POST {}').waitFor()],
   ['alerts', '/alerts', (page) => page.getByText('Nothing fires.').waitFor()],
+  ['endpoints', '/endpoints', (page) => page.getByText('Nobody is told yet.').waitFor()],
   ['access', '/access', (page) => page.getByText('this session').waitFor()],
   ['share', `/share#${link}`, (page) => page.getByRole('region', { name: 'door' }).first().getByText('true').waitFor()],
 ];

@@ -58,6 +58,7 @@ const screens = (): [path: string, ready: string][] => [
   [`/products/${product}/decoder`, 'Result'],
   [`/products/${product}/calls`, 'POST first'],
   ['/alerts', 'Nothing fires.'],
+  ['/endpoints', 'Nobody is told yet.'],
   ['/access', 'this session'],
 ];
 

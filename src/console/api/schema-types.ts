@@ -39,6 +39,9 @@ export type CreateUserInput = { email: string; name?: string | null | undefined;
 /** `DecoderRequestInput` of schema.graphql. */
 export type DecoderRequestInput = { body?: string | null | undefined; headers?: unknown; method?: string | null | undefined; path?: string | null | undefined };
 
+/** `DeliveryStatus` of schema.graphql. */
+export type DeliveryStatus = 'DEAD' | 'DELIVERED' | 'WAITING';
+
 /** `DeviceInput` of schema.graphql. */
 export type DeviceInput = { location?: string | null | undefined; metadata?: unknown; name: string; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
 
@@ -47,6 +50,12 @@ export type DeviceOrder = 'CREATED' | 'LAST_HEARD' | 'NAME';
 
 /** `DeviceType` of schema.graphql. */
 export type DeviceType = 'API' | 'LORAWAN' | 'PARTICLE';
+
+/** `EndpointInput` of schema.graphql. */
+export type EndpointInput = { addresses?: readonly (string)[] | null | undefined; enabled?: boolean | null | undefined; events: readonly (string)[]; key?: string | null | undefined; kind: EndpointKind; name: string; productIds?: readonly (string)[] | null | undefined; tags?: readonly (string)[] | null | undefined; url?: string | null | undefined };
+
+/** `EndpointKind` of schema.graphql. */
+export type EndpointKind = 'ALERTMANAGER' | 'EMAIL' | 'WEBHOOK';
 
 /** `EntryInput` of schema.graphql. */
 export type EntryInput = { field: string; timestamp?: string | null | undefined; value: number | string | boolean };

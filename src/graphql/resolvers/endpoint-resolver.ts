@@ -3,7 +3,7 @@ import type { Deliveries } from '../../domain/outgoing/deliveries.ts';
 import type { Delivery } from '../../domain/outgoing/delivery-rows.ts';
 import type { EndpointService } from '../../domain/outgoing/endpoint-service.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import type { Promised } from '../context/promised.ts';
+import { type Promised, whenKnown } from '../context/promised.ts';
 import { CreatedEndpoint, DeliveryObject, EndpointInput, EndpointObject } from '../types/endpoint.ts';
 import { DateTime } from '../types/date-time.ts';
 import { WorkspaceObject } from '../types/workspace.ts';
@@ -23,8 +23,16 @@ export class EndpointResolver {
     description:
       'Its receivers of events, oldest first, at most 50; not for tokens limited to products, devices or fields.',
   })
-  endpoints(@Root() { id }: WorkspaceObject, @Ctx() { access, loaders }: GraphqlContext): Promised<EndpointObject[]> {
-    return loaders.list(`endpoints of ${id}`, () => this.#endpoints.ofWorkspace(access, id));
+  endpoints(
+    @Root() { id }: WorkspaceObject,
+    @Ctx() { access, loaders }: GraphqlContext,
+    @Arg('ids', () => [ID], { nullable: true, description: 'Only these; left out: all.' }) ids?: string[] | null,
+  ): Promised<EndpointObject[]> {
+    const wanted = ids == null ? null : new Set(ids.map((one) => one.toLowerCase()));
+    return whenKnown(
+      loaders.list(`endpoints of ${id}`, () => this.#endpoints.ofWorkspace(access, id)),
+      (endpoints) => endpoints.filter((endpoint) => wanted === null || wanted.has(endpoint.id)),
+    );
   }
 
   @Mutation(() => CreatedEndpoint, {

@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks';
+import { AlertHead } from '../../alerts/alert-head.tsx';
 import { AcknowledgeAlert, type AlertParts } from '../../alerts/alerts.graphql.ts';
 import { request } from '../../api/request.ts';
 import { useStore } from '../../api/store.ts';
@@ -34,7 +35,7 @@ export function AlertsScreen() {
   });
   return (
     <main class="page alerts-page">
-      <h1>Alerts</h1>
+      <AlertHead page="alerts" />
       <AlertFilters workspaceId={workspace} filter={filter} />
       {error !== null && <Note kind="error">{error}</Note>}
       {acknowledging.error !== null && <Note kind="error">{acknowledging.error}</Note>}

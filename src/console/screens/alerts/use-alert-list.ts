@@ -3,6 +3,7 @@ import { AlertChanged, AlertPage, type AlertParts } from '../../alerts/alerts.gr
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { useLive } from '../../api/use-live.ts';
+import { useLiveItems } from '../../api/use-live-items.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { type AlertFilter, passes } from './alert-filter.ts';
 
@@ -37,12 +38,8 @@ export function useAlertList(workspaceId: string | null, filter: AlertFilter): A
   };
   const { data, error, loading, fresh, refetch } = useQuery(AlertPage, workspaceId === null ? null : variables);
   const [further, setFurther] = useState<readonly Page[]>([]);
-  const [changed, setChanged] = useState<ReadonlyMap<string, AlertParts>>(new Map());
-  useEffect(() => {
-    setFurther([]);
-    setChanged(new Map());
-  }, [data]);
-  const put = (alert: AlertParts): void => setChanged((before) => new Map(before).set(alert.id, alert));
+  useEffect(() => setFurther([]), [data]);
+  const { changed, put } = useLiveItems<AlertParts>(data, loading);
   useLive(AlertChanged, workspaceId === null ? null : { workspaceId }, {
     cursorOf: ({ alertChanged }) => alertChanged.cursor,
     missed: () => void refetch(),

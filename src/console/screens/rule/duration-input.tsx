@@ -1,5 +1,5 @@
 import { type TypedDuration, type Unit, UNITS } from '../../time/duration.ts';
-import { useMistake } from './mistake.tsx';
+import { useMistake } from '../../parts/mistake.tsx';
 
 interface DurationInputProps {
   /** Its name, also for the unit. */

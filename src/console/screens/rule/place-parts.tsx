@@ -3,8 +3,8 @@ import { useAction } from '../../api/use-action.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { PlaceOfDevice } from '../../rules/rules.graphql.ts';
-import { useMistake } from './mistake.tsx';
-import { Pick, Typed } from './pick.tsx';
+import { useMistake } from '../../parts/mistake.tsx';
+import { Pick, Typed } from '../../parts/pick.tsx';
 import type { ConditionDraft } from './rule-draft.ts';
 
 interface PlacePartsProps {

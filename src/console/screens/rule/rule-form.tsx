@@ -4,8 +4,8 @@ import { SEVERITIES } from '../../rules/severity.tsx';
 import { ConditionForm } from './condition-form.tsx';
 import { DurationInput } from './duration-input.tsx';
 import type { Ground } from './ground.ts';
-import { useMistake } from './mistake.tsx';
-import { Pick, Typed } from './pick.tsx';
+import { useMistake } from '../../parts/mistake.tsx';
+import { Pick, Typed } from '../../parts/pick.tsx';
 import { type LevelDraft, newCondition, type RuleDraft } from './rule-draft.ts';
 import { ScheduleForm } from './schedule-form.tsx';
 

@@ -9,7 +9,7 @@ import type { RuleField } from '../../rules/rules.graphql.ts';
 import { DevicePick } from './device-pick.tsx';
 import { type Episode, EpisodeStrip, EpisodeTable } from './episodes.tsx';
 import type { Ground } from './ground.ts';
-import { mistakeOf } from './mistake.tsx';
+import { mistakeOf } from '../../parts/mistake.tsx';
 import type { RuleDraft } from './rule-draft.ts';
 import { useTriedValues } from './use-tried-values.ts';
 

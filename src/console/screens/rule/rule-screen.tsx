@@ -13,7 +13,7 @@ import { useLater } from '../../parts/use-later.ts';
 import { CreateRule, RuleGround, type RuleParts, TestRule, UpdateRule } from '../../rules/rules.graphql.ts';
 import { may } from '../../session/session.ts';
 import type { Ground } from './ground.ts';
-import { MistakeContext, mistakeOf } from './mistake.tsx';
+import { MistakeContext, mistakeOf } from '../../parts/mistake.tsx';
 import { draftOf, inputOf, newRule, type RuleDraft } from './rule-draft.ts';
 import { RuleForm } from './rule-form.tsx';
 import { RulePreview } from './rule-preview.tsx';

@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks';
-import { useMistake } from './mistake.tsx';
+import { useMistake } from '../../parts/mistake.tsx';
 import { DAYS, newSchedule, type RuleDraft } from './rule-draft.ts';
 
 const DAY_NAMES = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;

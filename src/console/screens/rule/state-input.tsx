@@ -1,5 +1,5 @@
 import type { RuleField } from '../../rules/rules.graphql.ts';
-import { Pick, Typed } from './pick.tsx';
+import { Pick, Typed } from '../../parts/pick.tsx';
 
 interface StateInputProps {
   label: string;

@@ -3,7 +3,7 @@ import { AGGREGATION_WORDS, OPERATOR_WORDS } from '../../rules/rule-words.ts';
 import type { RuleField } from '../../rules/rules.graphql.ts';
 import { DurationInput } from './duration-input.tsx';
 import { type Ground, nameOf } from './ground.ts';
-import { Pick, Typed } from './pick.tsx';
+import { Pick, Typed } from '../../parts/pick.tsx';
 import { type ConditionDraft, hasClear, operatorsOf } from './rule-draft.ts';
 import { StateInput } from './state-input.tsx';
 

@@ -1,0 +1,60 @@
+import { useState } from 'preact/hooks';
+import { request } from '../../api/request.ts';
+import { useAction } from '../../api/use-action.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { FormEnd } from '../../parts/form-end.tsx';
+import { onSubmit, textsOf } from '../../parts/form-texts.ts';
+import { toast } from '../../parts/toasts.tsx';
+import { RetryDeliveries } from './endpoints.graphql.ts';
+
+interface RetrySheetProps {
+  endpointId: string;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+/** Sends deliveries that were given up again: first counts them, then sends those. */
+export function RetrySheet({ endpointId, onClose, onDone }: RetrySheetProps) {
+  const [counted, setCounted] = useState<{ count: number; from: string | null; to: string | null } | null>(null);
+  const work = useAction(async (form: HTMLFormElement) => {
+    if (counted !== null) {
+      const { from, to } = counted;
+      const { retryDeliveries } = await request(RetryDeliveries, { endpointId, from, to });
+      toast(`${retryDeliveries.toLocaleString()} sent again.`);
+      onDone();
+      onClose();
+      return;
+    }
+    const text = textsOf(form);
+    const [from, to] = (['from', 'to'] as const).map((name) =>
+      text(name) === '' ? null : new Date(text(name)).toISOString(),
+    );
+    const range = { from: from ?? null, to: to ?? null };
+    const { retryDeliveries } = await request(RetryDeliveries, { endpointId, ...range, dryRun: true });
+    setCounted({ count: retryDeliveries, ...range });
+  });
+  return (
+    <Dialog title="Send again what was given up" onClose={onClose}>
+      <form class="stack" onSubmit={onSubmit(work.run)}>
+        <label>
+          Queued since
+          <input name="from" type="datetime-local" onInput={() => setCounted(null)} />
+        </label>
+        <label>
+          Queued before
+          <input name="to" type="datetime-local" onInput={() => setCounted(null)} />
+          <small>Both left out: all that was given up, at most the oldest 10,000.</small>
+        </label>
+        <p role="status">
+          {counted !== null &&
+            (counted.count === 0
+              ? 'Nothing was given up in that time.'
+              : `${counted.count.toLocaleString()} would be sent again. Their tries begin anew.`)}
+        </p>
+        <FormEnd action={{ ...work, busy: work.busy || counted?.count === 0 }} onCancel={onClose}>
+          {counted === null || counted.count === 0 ? 'Count them' : `Send ${counted.count.toLocaleString()} again`}
+        </FormEnd>
+      </form>
+    </Dialog>
+  );
+}
