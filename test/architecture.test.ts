@@ -74,7 +74,7 @@ const MOST_CLAUSES = 0.05;
 /** Type assertions by way of `unknown`, in the server. */
 const MAX_FORCED_CASTS = 5;
 /** Values that are claimed to be there (`!`), per thousand lines of the server. */
-const MAX_CLAIMS = 5;
+const MAX_CLAIMS = 3;
 /** Maximum private fields of a class, functions aside; and classes with more. */
 const MAX_FIELDS = 8;
 const MAX_LARGE_CLASSES = 18;

@@ -4,6 +4,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import type { OutgoingRequest, TransmissionResult } from '../domain/ports/transmitter.ts';
 import { type AddressSettings, refusalOf } from './address-rules.ts';
 import type { FindAddresses } from './host-addresses.ts';
+import { must } from '../must.ts';
 
 /** Maximum time from the look-up of the host to the end of the answer. */
 export const ANSWER_MS = 15_000;
@@ -137,7 +138,7 @@ function lookupOf(addresses: readonly string[]): LookupFunction {
   return (_host, options, callback) => {
     const found = addresses.map((address) => ({ address, family: isIP(address) }));
     if (options.all === true) callback(null, found);
-    else callback(null, found[0]!.address, found[0]!.family);
+    else callback(null, must(found[0]).address, must(found[0]).family);
   };
 }
 

@@ -25,6 +25,7 @@ import { writeDecoders } from './write-decoders.ts';
 import { changesRules, type RulesAround, writeRules } from './write-rules.ts';
 import { type ForgottenField, writeConfigurationFields, writeFields } from './write-fields.ts';
 import { beginDeletions, writeProducts, type Writing } from './write-products.ts';
+import { must } from '../../must.ts';
 
 /** Devices locked by one statement. */
 const LOCKED_AT_ONCE = 1_000;
@@ -72,8 +73,8 @@ export class ConfigurationApply {
     const plan = await this.#deps.planning.plan(access, input);
     requireUnblocked(plan.blocked);
     const { request } = plan;
-    const draught = plan.draught!;
-    const { workspaceId } = request!;
+    const draught = must(plan.draught);
+    const { workspaceId } = must(request);
     access.requireWorkspace(workspaceId, 'CONFIGURE');
     if (draught.hash !== hash) throw outdated();
     await this.#prepare(access, draught);
@@ -83,7 +84,7 @@ export class ConfigurationApply {
       const present = await this.#hold(em, access, draught);
       const { dialect } = this.#deps.database;
       const now = this.#deps.now();
-      const again = await draughtOf(em, { dialect, plans: this.#deps.plans, access: present, now }, request!);
+      const again = await draughtOf(em, { dialect, plans: this.#deps.plans, access: present, now }, must(request));
       if (again.hash !== hash) throw outdated();
       requireUnblocked(again.blocks);
       const author = await authorOf(em, access.tokenId);
@@ -100,7 +101,7 @@ export class ConfigurationApply {
       removals.requireRoom(access);
     for (const { state, pending, path } of changes)
       if (pending.some((change) => change.action === 'CREATE' && change.path.startsWith(`${path}.fields[`)))
-        await suggestions.flush(state!.id);
+        await suggestions.flush(must(state).id);
   }
 
   /** Locks all that the plan was made of; returns the rights that stay until the end of the transaction. */
@@ -159,7 +160,7 @@ async function writeAll(
   await writeDecoders(writing, written);
   const ids = new Map([...productIds, ...written.map(({ id, draft }): [string, string] => [draft.name, id])]);
   const keys = new Map([...productKeys, ...written.map(({ key, draft }): [string, number] => [draft.name, key])]);
-  const places = new Map([...ids].map(([name, id]) => [name, { id, key: keys.get(name)! }]));
+  const places = new Map([...ids].map(([name, id]) => [name, { id, key: must(keys.get(name)) }]));
   const devices = await writeDevices(writing, draught.devices, places, atRisk);
   const ofTokens = new Map([...deviceIds, ...devices.added]);
   const changedTokens = await writeTokens(writing, tokens, { products: ids, devices: ofTokens });

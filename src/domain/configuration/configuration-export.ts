@@ -10,6 +10,7 @@ import { readProductNames, readProductStates } from './product-state.ts';
 import { FORMAT, MAX_DEVICES, MAX_DOCUMENT } from './read-document.ts';
 import type { Tree } from './shape.ts';
 import { inSnapshot, readMemberStates, readTokenStates } from './workspace-state.ts';
+import { must } from '../../must.ts';
 
 interface ConfigurationExportDeps {
   database: Database;
@@ -63,7 +64,7 @@ export class ConfigurationExport {
           const names = await readProductNames(em, workspaceId);
           const chosen = productKeys === null ? names : chosenBy(productKeys, names);
           const states = await readProductStates(em, dialect, workspaceId, chosen);
-          const products = chosen.map(({ key }) => states.get(key)!.tree).toSorted(byName);
+          const products = chosen.map(({ key }) => must(states.get(key)).tree).toSorted(byName);
           if (withDevices) await requireFewDevices(em, workspaceId);
           const devices = withDevices
             ? await readDeviceStates(
@@ -104,9 +105,9 @@ async function requireFewDevices(em: EntityManager, workspaceId: string): Promis
     'select count(*) as count from device where workspace_id = ?',
     [workspaceId],
   );
-  if (Number(row!.count) > MAX_DEVICES)
+  if (Number(must(row).count) > MAX_DEVICES)
     throw badInput(
-      `devices: the workspace has ${row!.count}, and a document at most ${MAX_DEVICES}; export them as a file.`,
+      `devices: the workspace has ${must(row).count}, and a document at most ${MAX_DEVICES}; export them as a file.`,
     );
 }
 

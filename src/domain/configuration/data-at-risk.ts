@@ -7,6 +7,7 @@ import type { Change } from './differences.ts';
 import { type DeviceDraft, deviceOf } from './device-plan.ts';
 import type { ProductDraft } from './product-plan.ts';
 import { type Block, segment } from './shape.ts';
+import { must } from '../../must.ts';
 
 const END_OF_TIME = 8.64e15;
 /** Devices whose keys are read at once. */
@@ -43,7 +44,7 @@ export class DataAtRisk {
     };
     for (const draft of products)
       for (const [change, fieldKeys] of removalsOf(draft))
-        note(change, await this.#countOf(draft.state!.key, fieldKeys, piece));
+        note(change, await this.#countOf(must(draft.state).key, fieldKeys, piece));
     for (const draft of devices) {
       const { path, state, target, pending } = draft;
       const [whole] = pending;
@@ -86,7 +87,7 @@ export class DataAtRisk {
         );
       for (const { key } of rows) count += await this.#remaining(key, fieldKeys, piece);
       if (rows.length < DEVICES_AT_ONCE) return count;
-      after = rows.at(-1)!.key;
+      after = must(rows.at(-1)).key;
     }
   }
 }
@@ -99,5 +100,5 @@ function removalsOf({ path, state, target, pending }: ProductDraft): [Change, nu
   const byPath = new Map([...state.fields].map(([name, { key }]) => [`${path}.fields${segment(name)}`, key]));
   return pending
     .filter(({ action, path: at }) => action === 'DELETE' && byPath.has(at))
-    .map((change) => [change, [byPath.get(change.path)!]]);
+    .map((change) => [change, [must(byPath.get(change.path))]]);
 }

@@ -9,6 +9,7 @@ import type { FieldInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest
 import { itemsOf } from './normal-form.ts';
 import { type DecoderTree, decoderOf, type ProductDraft } from './product-plan.ts';
 import { type Block, blockOf, isSame, segment, type Tree } from './shape.ts';
+import { must } from '../../must.ts';
 
 interface DecoderChecksDeps {
   engine: DecoderEngine;
@@ -42,7 +43,7 @@ export class DecoderChecks {
       const { source } = decoderOf(target);
       return source !== undefined && source !== decoderOf(is).source;
     });
-    await Promise.all(changing.map(({ target }) => refusalOf(decoderOf(target).source!)));
+    await Promise.all(changing.map(({ target }) => refusalOf(must(decoderOf(target).source))));
     for (const draft of drafts) {
       const [is, target] = [decoderOf(draft.is), decoderOf(draft.target)];
       const { source, examples = [] } = target;
@@ -93,7 +94,7 @@ export class DecoderChecks {
   /** The product as decoders would see it; a new one has no devices. */
   async #infoOf(workspaceId: string, { state, target }: ProductDraft): Promise<ProductInfo> {
     const known = state === null ? null : await this.#deps.ingestCache.product(state.id);
-    const fields = itemsOf(target!['fields']).map((field, at): FieldInfo =>
+    const fields = itemsOf(must(target)['fields']).map((field, at): FieldInfo =>
       infoOfField(field, state?.fields.get(field['identifier'] as string)?.key ?? -1 - at),
     );
     return {
@@ -107,10 +108,10 @@ export class DecoderChecks {
       writeRate: null,
       ...known,
       workspaceId,
-      name: target!['name'] as string,
-      deviceType: (target!['deviceType'] ?? 'API') as DeviceType,
-      ignoreZeroPlaces: target!['ignoreZeroPlaces'] === true,
-      timeZone: (target!['timeZone'] ?? null) as string | null,
+      name: must(target)['name'] as string,
+      deviceType: (must(target)['deviceType'] ?? 'API') as DeviceType,
+      ignoreZeroPlaces: must(target)['ignoreZeroPlaces'] === true,
+      timeZone: (must(target)['timeZone'] ?? null) as string | null,
       fields: new Map(fields.map((field) => [field.identifier, field])),
       fieldsByKey: new Map(fields.map((field) => [field.key, field])),
     };

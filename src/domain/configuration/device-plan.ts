@@ -15,6 +15,7 @@ import type { ProductDraft } from './product-plan.ts';
 import type { ProductName } from './product-state.ts';
 import { nameOfReference, type ProductReference } from './references.ts';
 import { type Block, blocking, blockOf, type Tree } from './shape.ts';
+import { must } from '../../must.ts';
 
 /** A device of a plan. */
 export type DeviceDraft = Draft<DeviceState>;
@@ -56,7 +57,7 @@ export async function checkDevices(
 ): Promise<void> {
   const drafts = new Map(products.filter(({ target }) => target !== undefined).map((draft) => [draft.name, draft]));
   const changed = devices.filter(({ target, pending }) => target !== undefined && pending.length > 0);
-  const byProduct = Map.groupBy(changed, ({ target }) => nameOfReference(deviceOf(target!).product));
+  const byProduct = Map.groupBy(changed, ({ target }) => nameOfReference(deviceOf(must(target)).product));
   const keys = [...byProduct.keys()].flatMap((name) => known.get(name)?.key ?? []);
   const stored = await readConfigurationTypes(em, keys);
   const gone = new Set(
@@ -79,13 +80,13 @@ export async function checkDevices(
     );
     if (draft !== undefined) {
       types.clear();
-      for (const { identifier, type } of itemsOf(draft.target!['configurationFields']))
+      for (const { identifier, type } of itemsOf(must(draft.target)['configurationFields']))
         types.set(identifier as string, type as ConfigurationType);
     }
-    for (const { path, target } of own) checkValues(deviceOf(target!), types, path, blocks);
+    for (const { path, target } of own) checkValues(deviceOf(must(target)), types, path, blocks);
     const added = own.filter(({ state }) => state === null);
     for (const { path, target } of added) {
-      const { serialNumber } = deviceOf(target!);
+      const { serialNumber } = deviceOf(must(target));
       const mistake = serialMistake(serialNumber, deviceType);
       if (mistake !== null) blocks.push({ path: `${path}.serialNumber`, message: mistake });
       const identity = deviceIdentity(serialNumber);
@@ -95,10 +96,10 @@ export async function checkDevices(
       seen.set(place, path);
     }
     const place = { key: product?.key ?? -1, workspace: { id: workspaceId } };
-    const identities = added.map(({ target }) => deviceIdentity(deviceOf(target!).serialNumber));
+    const identities = added.map(({ target }) => deviceIdentity(deviceOf(must(target)).serialNumber));
     const taken = identities.length === 0 ? new Map() : await takenSerials(em, dialect, place, identities, -1, false);
     for (const [index, { path }] of added.entries()) {
-      const holder = taken.get(identities[index]!) as number | undefined;
+      const holder = taken.get(must(identities[index])) as number | undefined;
       if (holder !== undefined && !gone.has(holder))
         blocks.push({ path: `${path}.serialNumber`, message: 'another device of the workspace has it already.' });
     }
@@ -139,7 +140,7 @@ async function checkRoom(
       [workspaceId, slug],
     );
     try {
-      requireAllowance(plans.bySlug(slug, 'devices'), Number(row!.count) + by, true);
+      requireAllowance(plans.bySlug(slug, 'devices'), Number(must(row).count) + by, true);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       blocks.push(blockOf(error, 'devices'));

@@ -10,6 +10,7 @@ import { normalOf } from './normal-form.ts';
 import type { ProductName } from './product-state.ts';
 import { nameOfDevice, type ProductReference } from './references.ts';
 import type { Tree } from './shape.ts';
+import { must } from '../../must.ts';
 
 const READ_AT_ONCE = 500;
 const TAGS = new TagListType();
@@ -106,7 +107,7 @@ async function* pages(
       ]);
       yield rows;
       if (rows.length < READ_AT_ONCE) return;
-      after = rows.at(-1)!.key;
+      after = must(rows.at(-1)).key;
       await slices.next();
     }
   for (let at = 0; at < serials.length; at += READ_AT_ONCE) {

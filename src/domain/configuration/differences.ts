@@ -1,5 +1,6 @@
 import { itemsOf } from './normal-form.ts';
 import { below, type GroupShape, isSame, nameIn, segment, type Tree } from './shape.ts';
+import { must } from '../../must.ts';
 
 /** A change of something; `path` as in the document. */
 export interface Change {
@@ -23,7 +24,7 @@ export function differences(
   if (whole !== null) return whole;
   const changes: Change[] = [];
   for (const [key, part] of Object.entries(shape.properties)) {
-    const [was, is, at] = [before![key], after![key], below(path, key)];
+    const [was, is, at] = [must(before)[key], must(after)[key], below(path, key)];
     if (part.kind === 'value') {
       const [from, to] = [was ?? part.otherwise, is ?? part.otherwise];
       if (!isSame(from, to)) changes.push(change('UPDATE', at, from, to));
@@ -55,7 +56,7 @@ export function drift(
   }
   const changes: Change[] = [];
   for (const [key, part] of Object.entries(shape.properties)) {
-    const [was, now, want, at] = [base![key], is![key], wanted?.[key], below(path, key)];
+    const [was, now, want, at] = [must(base)[key], must(is)[key], wanted?.[key], below(path, key)];
     if (part.kind === 'value') {
       const [from, to] = [was ?? part.otherwise, now ?? part.otherwise];
       const isWanted = wanted !== undefined && isSame(to, want ?? part.otherwise);

@@ -6,6 +6,7 @@ import { UserSchema } from '../entities/user.ts';
 import type { Draft } from './draft.ts';
 import { type Block, blocking } from './shape.ts';
 import type { MemberState } from './workspace-state.ts';
+import { must } from '../../must.ts';
 
 /** A member of a plan. */
 export type MemberDraft = Draft<MemberState>;
@@ -29,7 +30,7 @@ export async function usersOf(
 
 /** The address of a member. */
 export function emailOf({ target, is }: MemberDraft): string {
-  return (target ?? is)!['email'] as string;
+  return must(target ?? is)['email'] as string;
 }
 
 /** Blocks addresses without a user, roles that the caller may not give, and a workspace without ADMIN. */

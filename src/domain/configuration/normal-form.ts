@@ -1,4 +1,5 @@
 import { type GroupShape, isSame, nameIn, segment, below, type Tree } from './shape.ts';
+import { must } from '../../must.ts';
 
 /**
  * The tree in its one form: keys in the order of the shape, lists in that of their names, without defaults and what is
@@ -58,7 +59,7 @@ export function merged(
       target[key] = [...names].map((name) => {
         const item = asked.get(name);
         return item === undefined
-          ? there.get(name)!
+          ? must(there.get(name))
           : merged(part.item, { is: there.get(name) ?? {}, wanted: item }, removable, at + segment(name));
       });
     }

@@ -34,5 +34,5 @@ export function paired<State extends Known>(
     }
   }
   // In the order of the document.
-  return new Map(asked.map((one) => [one, pairs.get(one)!]));
+  return new Map(asked.map((one) => [one, pairs.get(one) ?? null]));
 }

@@ -19,6 +19,7 @@ import { nameOfDevice, nameOfReference, type ProductReference } from './referenc
 import type { Block } from './shape.ts';
 import { checkTokens, devicesNamed, pairedTokens, type TokenDraft } from './token-plan.ts';
 import { readMemberStates, readTokenStates } from './workspace-state.ts';
+import { must } from '../../must.ts';
 
 /** A document and the way in which it is to be applied. */
 export interface PlanRequest {
@@ -91,13 +92,13 @@ export async function draughtOf(
   const slices = new TransactionSlices();
   const products: ProductDraft[] = [];
   for (const [asked, name] of pairs) {
-    const draft = draftOf('products', asked, name && states.get(name.key)!, ownership, blocks);
+    const draft = draftOf('products', asked, name && must(states.get(name.key)), ownership, blocks);
     checkProduct(draft, blocks);
     products.push(draft);
     await slices.next();
   }
   for (const { key, name } of pruned)
-    products.push(prunedDraft('products', states.get(key)!, ownedProducts.get(name)!));
+    products.push(prunedDraft('products', must(states.get(key)), must(ownedProducts.get(name))));
   const endpointIds = await checkRulesOf(em, workspaceId, products, blocks);
 
   const references = referencesAfter(names, pairs);
@@ -106,7 +107,7 @@ export async function draughtOf(
   const staying = new Map(
     [...references]
       .filter(([id]) => !prunedIds.has(id))
-      .map(([id, reference]) => [nameOfReference(reference), byId.get(id)!]),
+      .map(([id, reference]) => [nameOfReference(reference), must(byId.get(id))]),
   );
   const productIds = new Map([...staying].map(([name, { id }]) => [name, id]));
 
@@ -123,7 +124,7 @@ export async function draughtOf(
   }
   if (prune)
     for (const state of deviceStates.filter(({ name }) => ownedDevices.has(name)))
-      devices.push(prunedDraft('devices', state, ownedDevices.get(state.name)!));
+      devices.push(prunedDraft('devices', state, must(ownedDevices.get(state.name))));
   await checkDevices(em, dialect, { devices, products, known: staying, workspaceId, plans }, blocks);
 
   const areTokens = document.tokens.length > 0 || (prune && ownedTokens.size > 0);
@@ -133,7 +134,7 @@ export async function draughtOf(
   );
   if (prune)
     for (const state of tokenStates.filter(({ name }) => ownedTokens.has(name)))
-      tokens.push(prunedDraft('tokens', state, ownedTokens.get(state.name)!));
+      tokens.push(prunedDraft('tokens', state, must(ownedTokens.get(state.name))));
   const deviceIds = await devicesNamed(em, tokens, productIds);
   const comingDevices = comingAndGoing(devices, deviceIds);
   const known = new Set([...productIds.keys(), ...document.products.map(({ name }) => name)]);
@@ -150,7 +151,7 @@ export async function draughtOf(
   );
   if (prune)
     for (const state of memberStates.filter(({ name }) => ownedMembers.has(name)))
-      members.push(prunedDraft('members', state, ownedMembers.get(state.name)!));
+      members.push(prunedDraft('members', state, must(ownedMembers.get(state.name))));
   const userIds = await usersOf(em, access, members);
   checkMembers({ members, userIds, all: memberStates }, { workspaceId, access }, blocks);
 
@@ -197,7 +198,7 @@ function devicesOf(
   return [...Map.groupBy(trees, ({ product }) => nameOfReference(product))].flatMap(([name, own]) => {
     const product = products.get(name);
     const serials = [...new Set(own.map(({ serialNumber }) => serialNumber))];
-    return product === undefined ? [] : [{ product, reference: own[0]!.product, serials }];
+    return product === undefined ? [] : [{ product, reference: must(own[0]).product, serials }];
   });
 }
 
@@ -205,7 +206,7 @@ function devicesOf(
 function comingAndGoing(devices: readonly DeviceDraft[], there: ReadonlyMap<string, string>): Set<string> {
   const names = new Set(there.keys());
   for (const { is, target } of devices) {
-    const name = nameOfDevice(deviceOf((target ?? is)!));
+    const name = nameOfDevice(deviceOf(must(target ?? is)));
     if (target === undefined) names.delete(name);
     else names.add(name);
   }
@@ -223,7 +224,7 @@ function withAdopted(
     [...pairs].map(([asked, name]) => {
       if (asked.adopts === null || name !== null) return [asked, name];
       const meant = names.filter(({ sharedName }) => sharedName === asked.adopts);
-      if (meant.length === 1 && !taken.has(meant[0]!)) return [asked, meant[0]!];
+      if (meant.length === 1 && !taken.has(must(meant[0]))) return [asked, must(meant[0])];
       const why = meant.length === 1 ? 'the document names it by itself, too' : `the workspace has ${meant.length}`;
       blocks.push({
         path: `${asked.path}.adopt`,

@@ -23,6 +23,7 @@ import {
 import { nameOfRule } from './rule-shape.ts';
 import { ruleTree } from './rule-tree.ts';
 import type { Tree } from './shape.ts';
+import { must } from '../../must.ts';
 
 /** Products read at once: a dashboard, a decoder and its examples may be long. */
 const READ_AT_ONCE = 50;
@@ -209,7 +210,7 @@ function stateOf(name: ProductName, rows: Rows): ProductState {
     webhookAnswer,
     source,
     ...product
-  } = rows.products.get(name.key)!;
+  } = must(rows.products.get(name.key));
   const fields = rows.fields.get(name.key) ?? [];
   const configurationFields = rows.configurationFields.get(name.key) ?? [];
   const examples = rows.examples.get(name.key) ?? [];

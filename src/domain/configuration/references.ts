@@ -1,5 +1,6 @@
 import { badInput } from '../../errors.ts';
 import { isObject, shown } from './shape.ts';
+import { must } from '../../must.ts';
 
 /**
  * A product as a document names it: by its key, or one without a key by its name, and by its number (from 1, in the
@@ -66,5 +67,5 @@ export function readEndpointReference(given: unknown, path: string): EndpointRef
 /** References, each once, in the order of their names. */
 export function inOrder(references: readonly ProductReference[]): ProductReference[] {
   const byName = new Map(references.map((one) => [nameOfReference(one), one]));
-  return [...byName.keys()].toSorted().map((name) => byName.get(name)!);
+  return [...byName.keys()].toSorted().map((name) => must(byName.get(name)));
 }

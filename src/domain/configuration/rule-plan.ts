@@ -6,6 +6,7 @@ import { itemsOf } from './normal-form.ts';
 import type { ProductDraft } from './product-plan.ts';
 import { endpointsNamed } from './rule-tree.ts';
 import { type Block, segment } from './shape.ts';
+import { must } from '../../must.ts';
 
 /** Blocks keys of rules that others have, and endpoints that there are not. Returns the ids of endpoints by their names. */
 export async function checkRulesOf(
@@ -16,7 +17,7 @@ export async function checkRulesOf(
 ): Promise<ReadonlyMap<string, string>> {
   const staying = products.filter(({ target }) => target !== undefined);
   const keys = staying.flatMap(({ path, state, target }) =>
-    itemsOf(target!['rules']).flatMap(({ key }) =>
+    itemsOf(must(target)['rules']).flatMap(({ key }) =>
       typeof key === 'string' ? [{ key, at: `${path}.rules${segment(key)}.key`, product: state?.key ?? null }] : [],
     ),
   );
@@ -34,11 +35,14 @@ export async function checkRulesOf(
   const seen = new Set<string>();
   for (const { key, at } of keys) {
     if (holders.has(key))
-      blocks.push({ path: at, message: `the rule "${holders.get(key)!}" of another product has the key "${key}".` });
+      blocks.push({
+        path: at,
+        message: `the rule "${must(holders.get(key))}" of another product has the key "${key}".`,
+      });
     else if (seen.has(key)) blocks.push({ path: at, message: `another rule has the key "${key}" as well.` });
     seen.add(key);
   }
-  const named = staying.flatMap(({ path, target }) => endpointsNamed(target!, path));
+  const named = staying.flatMap(({ path, target }) => endpointsNamed(must(target), path));
   if (named.length === 0) return new Map();
   const names: EndpointName[] = await readEndpointNames(em, workspaceId);
   const ids = new Map(names.map(({ name, id }) => [name, id]));

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts';
+import { must } from '../../must.ts';
 
 /** An object of a document, or a part of one: JSON values by property. */
 export type Tree = Readonly<Record<string, unknown>>;
@@ -103,7 +104,8 @@ export function readGroup(shape: GroupShape, given: unknown, path: string, block
     const read = readPart(part, value ?? undefined, below(path, key), blocks);
     if (read !== undefined) tree[key] = read;
   }
-  if (shape.check !== undefined && blocks.length === before) blocking(blocks, path, () => shape.check!(tree, path));
+  if (shape.check !== undefined && blocks.length === before)
+    blocking(blocks, path, () => must(shape.check)(tree, path));
   return tree;
 }
 

@@ -10,6 +10,7 @@ import type { Asked } from './read-document.ts';
 import { type DeviceReference, nameOfDevice, nameOfReference, type ProductReference } from './references.ts';
 import { type Block, blocking, type Tree } from './shape.ts';
 import type { TokenState } from './workspace-state.ts';
+import { must } from '../../must.ts';
 
 const READ_AT_ONCE = 500;
 
@@ -61,7 +62,7 @@ export async function devicesNamed(
   tokens: readonly TokenDraft[],
   productIds: ReadonlyMap<string, string>,
 ): Promise<Map<string, string>> {
-  const references = changed(tokens).flatMap(({ target }) => tokenOf(target!).devices ?? []);
+  const references = changed(tokens).flatMap(({ target }) => tokenOf(must(target)).devices ?? []);
   const ids = new Map<string, string>();
   for (const [product, own] of Map.groupBy(references, (reference) => nameOfReference(reference.product))) {
     const productId = productIds.get(product);
@@ -74,7 +75,8 @@ export async function devicesNamed(
           `(select "key" from product where id = ?) and serial_number in (${placeholders(some)})`,
         [productId, ...some],
       );
-      for (const { id, serialNumber } of rows) ids.set(nameOfDevice({ product: own[0]!.product, serialNumber }), id);
+      for (const { id, serialNumber } of rows)
+        ids.set(nameOfDevice({ product: must(own[0]).product, serialNumber }), id);
     }
   }
   return ids;
@@ -100,9 +102,9 @@ export function checkTokens(
   if (added > 0 && count + added > MAX_OF_WORKSPACE)
     blocks.push({ path: 'tokens', message: `A workspace has at most ${MAX_OF_WORKSPACE} tokens; revoke some first.` });
   for (const { path, is, target } of changed(tokens)) {
-    const { scopes, products, devices, expiresAt } = tokenOf(target!);
+    const { scopes, products, devices, expiresAt } = tokenOf(must(target));
     const before = is && tokenOf(is);
-    const end = endOf(tokenOf(target!));
+    const end = endOf(tokenOf(must(target)));
     blocking(blocks, path, () => {
       for (const scope of new Set([...scopes, ...(before?.scopes ?? [])])) access.requireWorkspace(workspaceId, scope);
       access.requireOutlasts(end);

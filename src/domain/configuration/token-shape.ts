@@ -6,6 +6,7 @@ import { readRangeTime } from '../times/range-time.ts';
 import { nameOfDevice, nameOfReference, readDeviceReference, readProductReference } from './references.ts';
 import { type GroupShape, shown } from './shape.ts';
 import { anyText, oneOf, text } from './values.ts';
+import { must } from '../../must.ts';
 
 /** An INDIVIDUAL token of a document, without its secret. */
 export const TOKEN: GroupShape = {
@@ -70,11 +71,13 @@ function readScopes(given: unknown, path: string): TokenScope[] {
 
 function readFields(given: unknown, path: string): string[] {
   if (!Array.isArray(given)) throw badInput(`${path}: expected a list of identifiers, got ${shown(given)}.`);
-  return checkFieldLimit(
-    given.map((item, index) => anyText(item, `${path}[${index}]`)),
-    [],
-    path,
-  )!.toSorted();
+  return must(
+    checkFieldLimit(
+      given.map((item, index) => anyText(item, `${path}[${index}]`)),
+      [],
+      path,
+    ),
+  ).toSorted();
 }
 
 function readEnd(given: unknown, path: string): string {

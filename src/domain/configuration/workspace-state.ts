@@ -14,6 +14,7 @@ import {
 } from './references.ts';
 import type { Tree } from './shape.ts';
 import { inOrder, MEMBER, TOKEN } from './token-shape.ts';
+import { must } from '../../must.ts';
 
 const READ_AT_ONCE = 500;
 
@@ -74,8 +75,8 @@ export async function readTokenStates(
     const tree = normalOf(TOKEN, {
       name,
       scopes: TOKEN_SCOPES.filter((scope) => (JSON.parse(jsonText(scopes)) as TokenScope[]).includes(scope)),
-      products: known(limits[at]!.products, references, nameOfReference),
-      devices: known(limits[at]!.devices, devices, nameOfDevice),
+      products: known(must(limits[at]).products, references, nameOfReference),
+      devices: known(must(limits[at]).devices, devices, nameOfDevice),
       fields: listIn(fields)?.toSorted() ?? null,
       expiresAt: end === null ? null : new Date(end).toISOString(),
     });

@@ -7,6 +7,7 @@ import { emailOf, type MemberDraft } from './member-plan.ts';
 import { nameOfDevice, nameOfReference } from './references.ts';
 import { type TokenDraft, tokenOf } from './token-plan.ts';
 import type { Writing } from './write-products.ts';
+import { must } from '../../must.ts';
 
 /**
  * Writes tokens; returns the ids of those that changed or went. A new one has a secret that nobody knows: `renewToken`
@@ -22,14 +23,14 @@ export async function writeTokens(
     if (pending.length === 0) continue;
     if (state !== null) changed.push(state.id);
     if (target === undefined) {
-      await em.nativeDelete(TokenSchema, { id: state!.id });
+      await em.nativeDelete(TokenSchema, { id: must(state).id });
       continue;
     }
     const { name, scopes, products, devices, fields = null, expiresAt } = tokenOf(target);
     const row = {
       scopes,
-      productIds: products?.map((reference) => ids.products.get(nameOfReference(reference))!) ?? null,
-      deviceIds: devices?.map((reference) => ids.devices.get(nameOfDevice(reference))!) ?? null,
+      productIds: products?.map((reference) => must(ids.products.get(nameOfReference(reference)))) ?? null,
+      deviceIds: devices?.map((reference) => must(ids.devices.get(nameOfDevice(reference)))) ?? null,
       fields,
       expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt),
     };
@@ -61,7 +62,7 @@ export async function writeMembers(
   const changed: string[] = [];
   for (const member of members.filter(({ pending }) => pending.length > 0)) {
     const { state, target } = member;
-    const user = state?.userId ?? userIds.get(emailOf(member))!;
+    const user = state?.userId ?? must(userIds.get(emailOf(member)));
     changed.push(user);
     if (target === undefined) await em.nativeDelete(MemberSchema, { workspace, user });
     else if (state === null) em.create(MemberSchema, { workspace, user, role: target['role'] as Role });

@@ -6,6 +6,7 @@ import { uuidV7 } from '../text/uuid.ts';
 import { decoderOf, type DecoderTree } from './product-plan.ts';
 import { isSame, type Tree } from './shape.ts';
 import type { Writing, WrittenProduct } from './write-products.ts';
+import { must } from '../../must.ts';
 
 const VERSION: Columns = {
   product_key: 'integer',
@@ -70,7 +71,7 @@ async function changedExamples({ em, now }: Writing, { key, is, target, wanted }
   const after = new Map((target.examples ?? []).map((example) => [example.name, example]));
   const added: unknown[][] = [];
   for (const { name } of decoderOf(wanted).examples ?? []) {
-    const example = after.get(name)!;
+    const example = must(after.get(name));
     const [request, expected] = [JSON.stringify(example.request), JSON.stringify(example.expected)];
     if (!before.has(name)) added.push([uuidV7(), key, name, now, request, expected]);
     else if (!isSame(before.get(name), example))

@@ -10,6 +10,7 @@ import { type DeviceDraft, deviceOf } from './device-plan.ts';
 import { readConfigurationTypes } from './device-state.ts';
 import { nameOfDevice, nameOfReference } from './references.ts';
 import type { Writing } from './write-products.ts';
+import { must } from '../../must.ts';
 
 const TAGS = new TagListType();
 const COLUMNS: Columns = {
@@ -41,7 +42,7 @@ export async function writeDevices(
   atRisk: HistoryAtRisk,
 ): Promise<WrittenDevices> {
   const changing = devices.filter(({ pending }) => pending.length > 0);
-  const gone = changing.flatMap(({ state, target }) => (target === undefined ? [state!] : []));
+  const gone = changing.flatMap(({ state, target }) => (target === undefined ? [must(state)] : []));
   await deleteDeviceRows(
     em,
     dialect,
@@ -55,7 +56,9 @@ export async function writeDevices(
   };
   for (const { productId, id } of gone) note(productId, id);
   const written = changing.filter(({ target }) => target !== undefined);
-  const byProduct = Map.groupBy(written, ({ target }) => products.get(nameOfReference(deviceOf(target!).product))!);
+  const byProduct = Map.groupBy(written, ({ target }) =>
+    must(products.get(nameOfReference(deviceOf(must(target)).product))),
+  );
   const types = await readConfigurationTypes(
     em,
     [...byProduct.keys()].map(({ key }) => key),
@@ -69,16 +72,19 @@ export async function writeDevices(
     const texts = fresh.map(({ draft, id }) => rowText({ ...newRow(draft), id }));
     const keys = await insertDevices(em, dialect, texts, { product: place, createdAt: now });
     for (const { draft, id } of fresh) {
-      added.set(nameOfDevice(deviceOf(draft.target!)), id);
+      added.set(nameOfDevice(deviceOf(must(draft.target))), id);
       note(product.id, id);
     }
     const all = [
-      ...fresh.map(({ draft, id }) => ({ draft, key: keys.get(id)! })),
+      ...fresh.map(({ draft, id }) => ({ draft, key: must(keys.get(id)) })),
       ...own.flatMap((draft) => (draft.state === null ? [] : [{ draft, key: draft.state.key }])),
     ];
     for (const { draft, key } of all) {
-      const { configuration = {}, metadata, plan = DEFAULT_PLAN, ...device } = deviceOf(draft.target!);
-      const values = Object.entries(configuration).map(([name, value]) => [String(fields!.get(name)!.key), value]);
+      const { configuration = {}, metadata, plan = DEFAULT_PLAN, ...device } = deviceOf(must(draft.target));
+      const values = Object.entries(configuration).map(([name, value]) => [
+        String(must(must(fields).get(name)).key),
+        value,
+      ]);
       rows.push([
         key,
         device.name,
@@ -105,7 +111,7 @@ export async function writeDevices(
 }
 
 function newRow({ target }: DeviceDraft) {
-  const { name, serialNumber, plan = DEFAULT_PLAN } = deviceOf(target!);
+  const { name, serialNumber, plan = DEFAULT_PLAN } = deviceOf(must(target));
   return {
     name,
     serialNumber,

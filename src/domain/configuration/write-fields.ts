@@ -5,6 +5,7 @@ import { placeholders } from '../sql/long-columns.ts';
 import { itemsOf } from './normal-form.ts';
 import { isSame, type Tree } from './shape.ts';
 import type { Writing, WrittenProduct } from './write-products.ts';
+import { must } from '../../must.ts';
 
 const AT_ONCE = 500;
 
@@ -32,21 +33,21 @@ export async function writeFields(writing: Writing, products: readonly WrittenPr
   const forgotten = await removeFields(
     writing,
     removed.map(({ product, name }) => ({
-      fieldKey: product.draft.state!.fields.get(name)!.key,
+      fieldKey: must(must(product.draft.state).fields.get(name)).key,
       productKey: product.key,
     })),
   );
-  const kindOf = ({ product, name }: FieldChange) => product.draft.state!.fields.get(name)!;
+  const kindOf = ({ product, name }: FieldChange) => must(must(product.draft.state).fields.get(name));
   const keyOf = (change: FieldChange): number => kindOf(change).key;
   // A role is unique within a product: fields may change theirs for one another's.
-  const withRole = changed.filter(({ is, target }) => is['role'] !== undefined && is['role'] !== target!['role']);
+  const withRole = changed.filter(({ is, target }) => is['role'] !== undefined && is['role'] !== must(target)['role']);
   await inPieces(withRole.map(keyOf), (keys) =>
     em.execute(`update field set role = null where "key" in (${placeholders(keys)})`, [...keys], 'run'),
   );
   await updateRows(em, dialect, {
     table: 'field',
     columns: FIELD,
-    rows: changed.map((change) => [keyOf(change), ...fieldValues(change.target!, kindOf(change))]),
+    rows: changed.map((change) => [keyOf(change), ...fieldValues(must(change.target), kindOf(change))]),
   });
   const known = added.filter(({ product }) => !product.isNew);
   for (const own of Map.groupBy(known, ({ product }) => product.key).values())
@@ -57,7 +58,7 @@ export async function writeFields(writing: Writing, products: readonly WrittenPr
         for (const table of ['suggested_field', 'field_alias'])
           await em.execute(
             `delete from ${table} where product_key = ? and identifier in (${placeholders(names)})`,
-            [own[0]!.product.key, ...names],
+            [must(own[0]).product.key, ...names],
             'run',
           );
       },
@@ -65,7 +66,7 @@ export async function writeFields(writing: Writing, products: readonly WrittenPr
   await insertRows(em, dialect, {
     table: 'field',
     columns: { product_key: 'integer', identifier: 'text', ...FIELD },
-    rows: added.map(({ product, name, target }) => [product.key, name, ...fieldValues(target!, null)]),
+    rows: added.map(({ product, name, target }) => [product.key, name, ...fieldValues(must(target), null)]),
   });
   await writeAliases(writing, [...added, ...changed]);
   return forgotten;
@@ -73,7 +74,7 @@ export async function writeFields(writing: Writing, products: readonly WrittenPr
 
 /** Writes the earlier identifiers of fields whose own are written. */
 async function writeAliases({ em, dialect }: Writing, changes: readonly FieldChange[]): Promise<void> {
-  const changing = changes.filter(({ is, target }) => !isSame(is['aliases'] ?? [], target!['aliases'] ?? []));
+  const changing = changes.filter(({ is, target }) => !isSame(is['aliases'] ?? [], must(target)['aliases'] ?? []));
   const rows: unknown[][] = [];
   for (const [{ key, draft }, own] of Map.groupBy(changing, ({ product }) => product)) {
     await inPieces(
@@ -88,7 +89,7 @@ async function writeAliases({ em, dialect }: Writing, changes: readonly FieldCha
           await em.execute(`delete from field_alias where field_key in (${placeholders(keys)})`, keys, 'run');
         const byName = new Map(fields.map((field) => [field.identifier, field.key]));
         for (const { name, target } of own.filter((change) => names.includes(change.name)))
-          for (const alias of (target!['aliases'] ?? []) as string[]) rows.push([key, alias, byName.get(name)]);
+          for (const alias of (must(target)['aliases'] ?? []) as string[]) rows.push([key, alias, byName.get(name)]);
       },
     );
   }
@@ -105,12 +106,13 @@ export async function writeConfigurationFields(
   products: readonly WrittenProduct[],
 ): Promise<void> {
   const { added, changed, removed } = changesOf(products, 'configurationFields');
-  const keyOf = ({ product, name }: FieldChange): number => product.draft.state!.configurationFields.get(name)!;
+  const keyOf = ({ product, name }: FieldChange): number =>
+    must(must(product.draft.state).configurationFields.get(name));
   await inPieces(removed.map(keyOf), (keys) =>
     em.execute(`delete from configuration_field where "key" in (${placeholders(keys)})`, [...keys], 'run'),
   );
   const values = ({ target }: FieldChange): unknown[] => {
-    const { name = null, description = null, default: value = null } = target!;
+    const { name = null, description = null, default: value = null } = must(target);
     return [name, description, value === null ? null : JSON.stringify(value)];
   };
   await updateRows(em, dialect, {
@@ -121,7 +123,7 @@ export async function writeConfigurationFields(
   await insertRows(em, dialect, {
     table: 'configuration_field',
     columns: { product_key: 'integer', identifier: 'text', type: 'text', ...CONFIGURATION_FIELD },
-    rows: added.map((change) => [change.product.key, change.name, change.target!['type'], ...values(change)]),
+    rows: added.map((change) => [change.product.key, change.name, must(change.target)['type'], ...values(change)]),
   });
 }
 
@@ -134,22 +136,22 @@ interface FieldChange {
 
 /** Fields that come, change and go; new ones in the order of the document. */
 function changesOf(products: readonly WrittenProduct[], list: 'fields' | 'configurationFields') {
-  const [added, changed, removed]: FieldChange[][] = [[], [], []];
+  const changes = { added: [] as FieldChange[], changed: [] as FieldChange[], removed: [] as FieldChange[] };
   for (const product of products) {
     const { is, target, wanted } = product.draft;
     const before = new Map(itemsOf(is?.[list]).map((item) => [item['identifier'] as string, item]));
-    const after = new Map(itemsOf(target![list]).map((item) => [item['identifier'] as string, item]));
+    const after = new Map(itemsOf(must(target)[list]).map((item) => [item['identifier'] as string, item]));
     for (const [name, item] of before) {
       const change = { product, name, is: item, target: after.get(name) };
-      if (change.target === undefined) removed!.push(change);
-      else if (!isSame(item, change.target)) changed!.push(change);
+      if (change.target === undefined) changes.removed.push(change);
+      else if (!isSame(item, change.target)) changes.changed.push(change);
     }
     for (const { identifier } of itemsOf(wanted?.[list])) {
       const name = identifier as string;
-      if (!before.has(name)) added!.push({ product, name, is: {}, target: after.get(name) });
+      if (!before.has(name)) changes.added.push({ product, name, is: {}, target: after.get(name) });
     }
   }
-  return { added: added!, changed: changed!, removed: removed! };
+  return changes;
 }
 
 function fieldValues(target: Tree, before: { type: FieldType; wasBoolean: boolean } | null): unknown[] {

@@ -11,6 +11,7 @@ import { uuidV7 } from '../text/uuid.ts';
 import type { WebhookAnswer } from '../entities/webhook-answer.ts';
 import { isSame, type Tree } from './shape.ts';
 import { decoderOf, type ProductDraft } from './product-plan.ts';
+import { must } from '../../must.ts';
 
 /** The transaction of an apply. */
 export interface Writing {
@@ -59,7 +60,7 @@ export async function writeProducts(writing: Writing, drafts: readonly ProductDr
   const named = drafts.filter(({ target }) => target !== undefined);
   const added = named
     .filter(({ state }) => state === null)
-    .map((draft) => ({ draft, id: uuidV7(), target: draft.target! }));
+    .map((draft) => ({ draft, id: uuidV7(), target: must(draft.target) }));
   const rows = added.map(({ id, target }) => [
     ...valuesOf(target),
     target['deviceType'] ?? 'API',
@@ -75,23 +76,23 @@ export async function writeProducts(writing: Writing, drafts: readonly ProductDr
     added.map(({ id }) => id),
   );
   const written = [
-    ...added.map(({ draft, id }) => ({ key: keys.get(id)!, id, isNew: true, draft })),
+    ...added.map(({ draft, id }) => ({ key: must(keys.get(id)), id, isNew: true, draft })),
     ...named.flatMap((draft) =>
       draft.state === null ? [] : [{ key: draft.state.key, id: draft.state.id, isNew: false, draft }],
     ),
   ];
   const changed = written.filter(
-    ({ isNew, draft: { is, target } }) => !isNew && !isSame(valuesOf(is!), valuesOf(target!)),
+    ({ isNew, draft: { is, target } }) => !isNew && !isSame(valuesOf(must(is)), valuesOf(must(target))),
   );
   await moveKeysAway(em, changed);
   await updateRows(em, dialect, {
     table: 'product',
     columns: COLUMNS,
-    rows: changed.map(({ key, draft }) => [key, ...valuesOf(draft.target!)]),
+    rows: changed.map(({ key, draft }) => [key, ...valuesOf(must(draft.target))]),
   });
   for (const { key, draft } of written)
-    if (!isSame(answersOf(draft.is ?? {}), answersOf(draft.target!)))
-      await writeAnswers(em, key, answersOf(draft.target!));
+    if (!isSame(answersOf(draft.is ?? {}), answersOf(must(draft.target))))
+      await writeAnswers(em, key, answersOf(must(draft.target)));
   return written;
 }
 
@@ -115,7 +116,7 @@ export async function beginDeletions(
 
 /** Frees keys that change: two products may change theirs for one another's. */
 async function moveKeysAway(em: EntityManager, changed: readonly WrittenProduct[]): Promise<void> {
-  const keys = changed.filter(({ draft }) => draft.is!['key'] !== draft.target!['key']).map(({ key }) => key);
+  const keys = changed.filter(({ draft }) => must(draft.is)['key'] !== must(draft.target)['key']).map(({ key }) => key);
   for (const key of keys) await em.execute('update product set author_key = null where "key" = ?', [key], 'run');
 }
 

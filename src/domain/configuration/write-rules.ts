@@ -13,6 +13,7 @@ import { nameOfRule } from './rule-shape.ts';
 import { checkRuleTree, endpointsOf } from './rule-tree.ts';
 import { isSame, type Tree } from './shape.ts';
 import type { Writing, WrittenProduct } from './write-products.ts';
+import { must } from '../../must.ts';
 
 const TAGS = new TagListType();
 const COLUMNS: Columns = {
@@ -58,10 +59,11 @@ export async function writeRules(
   const { em, dialect, workspaceId, now } = writing;
   const changing = products.filter(({ draft }) => changesRules(draft));
   const afterCommit: (() => void)[] = [];
-  const [added, changed]: unknown[][][] = [[], []];
+  const added: unknown[][] = [];
+  const changed: unknown[][] = [];
   // First those that go: their keys are free then.
   for (const { draft } of changing) {
-    const after = new Set(itemsOf(draft.target!['rules']).map(nameOfRule));
+    const after = new Set(itemsOf(must(draft.target)['rules']).map(nameOfRule));
     const gone = [...(draft.state?.rules ?? [])].filter(([name]) => !after.has(name)).map(([, key]) => key);
     for (const key of gone) afterCommit.push(await endAlerts(em, key));
     if (gone.length > 0) await em.execute(`delete from rule where "key" in (${placeholders(gone)})`, gone, 'run');
@@ -71,7 +73,7 @@ export async function writeRules(
     const before = new Map(itemsOf(draft.is?.['rules']).map((tree) => [nameOfRule(tree), tree]));
     const valuesOf = (tree: Tree) => {
       const { authorKey, name, enabled, tags, definition, notify } = checkRuleTree(tree, ground, '');
-      const endpointIds = endpointsOf(tree)?.map((one) => endpoints.get(nameOfReference(one))!) ?? null;
+      const endpointIds = endpointsOf(tree)?.map((one) => must(endpoints.get(nameOfReference(one)))) ?? null;
       const manner = { ...notify, endpointIds };
       const told = isDefault(manner) ? null : JSON.stringify(manner);
       const columns = [name, enabled, TAGS.convertToDatabaseValue(tags), JSON.stringify(definition), told];
@@ -80,20 +82,20 @@ export async function writeRules(
     // In the order of the document, but for those that share a name: they are numbered in the order in which they are made.
     const order = new Map(itemsOf(draft.wanted?.['rules']).map((tree, at) => [nameOfRule(tree), at]));
     const placeOf = (tree: Tree): number => nthOf(tree) * MAX_RULES + (order.get(nameOfRule(tree)) ?? 0);
-    const trees = itemsOf(draft.target!['rules']).toSorted((one, other) => placeOf(one) - placeOf(other));
+    const trees = itemsOf(must(draft.target)['rules']).toSorted((one, other) => placeOf(one) - placeOf(other));
     const revisions = await revisionsOf(em, [...(draft.state?.rules.values() ?? [])]);
     for (const tree of trees) {
       const was = before.get(nameOfRule(tree));
       if (was !== undefined && isSame(was, tree)) continue;
       const { authorKey, columns } = valuesOf(tree);
-      const key = was === undefined ? undefined : draft.state!.rules.get(nameOfRule(tree));
-      if (key === undefined) added!.push([...columns, 1, authorKey, uuidV7(), workspaceId, productKey, 0, now]);
-      else changed!.push([key, ...columns, (revisions.get(key) ?? 0) + 1]);
+      const key = was === undefined ? undefined : must(draft.state).rules.get(nameOfRule(tree));
+      if (key === undefined) added.push([...columns, 1, authorKey, uuidV7(), workspaceId, productKey, 0, now]);
+      else changed.push([key, ...columns, (revisions.get(key) ?? 0) + 1]);
     }
   }
-  await insertRows(em, dialect, { table: 'rule', columns: OF_NEW, rows: added! });
-  await updateRows(em, dialect, { table: 'rule', columns: COLUMNS, rows: changed! });
-  if (added!.length + changed!.length > 0) await watchFrom(em, position);
+  await insertRows(em, dialect, { table: 'rule', columns: OF_NEW, rows: added });
+  await updateRows(em, dialect, { table: 'rule', columns: COLUMNS, rows: changed });
+  if (added.length + changed.length > 0) await watchFrom(em, position);
   return { products: changing.map(({ id }) => id), afterCommit };
 }
 

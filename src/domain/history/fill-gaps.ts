@@ -1,4 +1,5 @@
 import type { GapFill } from '../ports/series-request.ts';
+import { must } from '../../must.ts';
 
 /** Points of buckets: `timestamps` are their begins; NaN or null for an empty one. */
 interface BucketPoints<Value> {
@@ -59,7 +60,7 @@ function interpolated<Value>(
   values.forEach((value, right) => {
     if (value === undefined) return;
     for (let i = left < 0 ? right : left + 1; i < right; i++) {
-      const share = (at[i]! - at[left]!) / (at[right]! - at[left]!);
+      const share = (must(at[i]) - must(at[left])) / (must(at[right]) - must(at[left]));
       filled[i] = between(values[left] as number, value as number, share) as Value;
     }
     left = right;

@@ -38,7 +38,7 @@ export function rawView(range: RangeOfValues, limit: number): PointsAnswer {
     const taken = Math.min(times.length, count - at);
     timestamps.set(times.subarray(0, taken), at);
     if (values instanceof Float64Array) numbers.set(values.subarray(0, taken), at);
-    else for (let i = 0; i < taken; i++) texts.push(values[i]!);
+    else for (let i = 0; i < taken; i++) texts.push(values[i] ?? null);
     at += taken;
   }
   return { timestamps, values: texts.length > 0 ? texts : numbers, bucketed: false, total, truncated: count < total };

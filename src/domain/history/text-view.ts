@@ -3,6 +3,7 @@ import { fillGaps } from './fill-gaps.ts';
 import { NO_STATISTICS } from './number-view.ts';
 import { type RangeOfValues, rawView, totalOf } from './raw-view.ts';
 import { onlyFitting } from './value-span.ts';
+import { must } from '../../must.ts';
 
 /** Count and ends of the texts of one bucket. */
 interface TextTally {
@@ -63,8 +64,8 @@ function tallyTexts({ stretches }: RangeOfValues, edges: Float64Array): (TextTal
   for (const stretch of stretches) {
     const { timestamps, values } = onlyFitting(stretch) ?? { timestamps: [], values: [] };
     for (let i = 0; i < timestamps.length; i++) {
-      const moment: Moment = { timestamp: timestamps[i]!, value: values[i]! };
-      while (moment.timestamp >= edges[bucket + 1]!) bucket++;
+      const moment: Moment = { timestamp: must(timestamps[i]), value: values[i]! };
+      while (moment.timestamp >= must(edges[bucket + 1])) bucket++;
       const tally = (tallies[bucket] ??= { count: 0, first: moment, last: moment });
       tally.count++;
       tally.last = moment;

@@ -1,5 +1,6 @@
 import { type Resolution, UNIT_MS, widthOf } from './resolution.ts';
 import { type OffsetSpan, ZoneOffsets } from '../times/zone-offsets.ts';
+import { must } from '../../must.ts';
 
 const DAY = UNIT_MS.d;
 const HOUR = UNIT_MS.h;
@@ -126,15 +127,15 @@ class LocalClock {
     const spans = this.#spans;
     let current = 0;
     for (const place of places) {
-      while (current + 1 < spans.length && spans[current + 1]!.start + spans[current]!.offset <= place) {
+      while (current + 1 < spans.length && must(spans[current + 1]).start + must(spans[current]).offset <= place) {
         current++;
-        const { start, offset } = spans[current]!;
-        const reached = start + spans[current - 1]!.offset;
+        const { start, offset } = must(spans[current]);
+        const reached = start + must(spans[current - 1]).offset;
         if (!twice) continue;
         for (let again = Math.ceil((start + offset) / HOUR) * HOUR; again < reached; again += HOUR)
           yield again - offset;
       }
-      const { start, offset } = spans[current]!;
+      const { start, offset } = must(spans[current]);
       yield Math.max(start, place - offset);
     }
   }

@@ -56,7 +56,7 @@ export function lastBefore(segment: Segment | undefined, from: number): Moment |
   if (!segment?.columns) return null;
   const { timestamps, values } = segment.columns;
   const index = indexAt(timestamps, from) - 1;
-  return index < 0 ? null : { timestamp: timestamps[index]!, value: values[index]! };
+  return index < 0 ? null : { timestamp: must(timestamps[index]), value: must(values[index]) };
 }
 
 /** The moment in the given type (BOOLEAN: 1 or 0); null when it no longer fits. */
@@ -71,7 +71,7 @@ export function onlyFitting(stretch: ValueSpan): ValueSpan | null {
   if (!stretch.gaps) return stretch;
   const indexes = Array.from(values.keys()).filter((i) => values[i] !== null && !Number.isNaN(values[i]));
   if (indexes.length === 0) return null;
-  const kept = Float64Array.from(indexes, (i) => timestamps[i]!);
+  const kept = Float64Array.from(indexes, (i) => must(timestamps[i]));
   return {
     ...spanOf(kept),
     summary: null,
@@ -79,7 +79,7 @@ export function onlyFitting(stretch: ValueSpan): ValueSpan | null {
     gaps: false,
     values:
       values instanceof Float64Array
-        ? Float64Array.from(indexes, (i) => values[i]!)
+        ? Float64Array.from(indexes, (i) => must(values[i]))
         : indexes.map((i) => values[i] as string),
   };
 }
@@ -106,7 +106,7 @@ function asType(
   const texts: (string | null)[] = [];
   let gaps = false;
   for (let i = begin; i < end; i++) {
-    const value = readStored(as, stored[i]!);
+    const value = readStored(as, must(stored[i]));
     if (value === null) gaps = true;
     if (numeric) numbers[i - begin] = typeof value === 'number' ? value : Number.NaN;
     else texts.push(typeof value === 'string' ? value : null);

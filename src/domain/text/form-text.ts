@@ -1,4 +1,5 @@
 import { bytesOf, characterAt } from './charsets.ts';
+import { must } from '../../must.ts';
 
 /** Escaped bytes beyond ASCII in a row. */
 const OTHER_BYTES = /(?:%[89a-f][0-9a-f])+/gi;
@@ -29,14 +30,14 @@ const CHARACTERS = Array.from({ length: 256 }, (_, byte) => encodeURIComponent(S
 
 /** Decodes without a buffer per run: a form may have hundreds of thousands of short ones. */
 function inUtf8(run: string): string {
-  if (run.length === 3) return CHARACTERS[hexAt(run, 1)]!;
+  if (run.length === 3) return must(CHARACTERS[hexAt(run, 1)]);
   const bytes = Array.from({ length: run.length / 3 }, (_, at) => hexAt(run, 3 * at + 1));
   let text = '';
   let isWhole = true;
   for (let at = 0; at < bytes.length;) {
     const code = characterAt(bytes, at);
     const end = at + (code < 0 ? 1 : bytesOf(code));
-    text += code < 0 ? CHARACTERS[bytes[at]!] : run.slice(3 * at, 3 * end);
+    text += code < 0 ? CHARACTERS[must(bytes[at])] : run.slice(3 * at, 3 * end);
     isWhole &&= code >= 0;
     at = end;
   }

@@ -80,9 +80,9 @@ class Runs {
     if (runs.length === 0) return undefined;
     let at = 0;
     for (let child = 1; child < runs.length; child = at * 2 + 1) {
-      if (child + 1 < runs.length && timeOf(runs[child + 1]!) < timeOf(runs[child]!)) child += 1;
-      if (timeOf(runs[child]!) >= timeOf(moved)) break;
-      runs[at] = runs[child]!;
+      if (child + 1 < runs.length && timeOf(must(runs[child + 1])) < timeOf(must(runs[child]))) child += 1;
+      if (timeOf(must(runs[child])) >= timeOf(moved)) break;
+      runs[at] = must(runs[child]);
       at = child;
     }
     runs[at] = moved;
@@ -97,7 +97,7 @@ function goOn(run: Run): boolean {
   return run.at < run.values.length;
 }
 
-const timeOf = ({ timestamps, at }: Run): number => timestamps[at]!;
+const timeOf = ({ timestamps, at }: Run): number => must(timestamps[at]);
 
 function toMs(seconds: number): number {
   return Math.round(seconds * 1000);

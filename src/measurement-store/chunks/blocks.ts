@@ -54,7 +54,7 @@ export function writeBlocks(out: ByteWriter, timestamps: Float64Array, values: D
     const before = contents.length;
     writeIntegers(contents, inside, true);
     writeIntegers(contents, own.subarray(1), runs, own[0]);
-    if (start > 0) out.varint(steps[start - 1]!);
+    if (start > 0) out.varint(must(steps[start - 1]));
     writeHead(out, inside, own, integers[start - 1] ?? 0);
     out.varint(contents.length - before);
   }
@@ -68,7 +68,7 @@ function writeHead(out: ByteWriter, steps: Float64Array, integers: Float64Array,
   let [min, minPlace, max, maxPlace] = [first, 0, first, 0];
   let place = 0;
   integers.forEach((integer, i) => {
-    if (i > 0) place += steps[i - 1]!;
+    if (i > 0) place += must(steps[i - 1]);
     if (integer < min) [min, minPlace] = [integer, place];
     if (integer > max) [max, maxPlace] = [integer, place];
     if (integer < last) dropped += last;
@@ -181,7 +181,7 @@ export function readBlocks(from: ByteReader, count: number): Block[] {
     lengths.push(from.varint());
   }
   let end = from.at;
-  const blocks = heads.map((head, i) => new Block(form, head, end, (end += lengths[i]!)));
+  const blocks = heads.map((head, i) => new Block(form, head, end, (end += must(lengths[i]))));
   from.take(end - from.at);
   from.end();
   return blocks;

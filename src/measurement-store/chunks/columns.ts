@@ -25,7 +25,7 @@ export function mergeColumns(under: SegmentColumns, over: SegmentColumns): Segme
     const b = over.timestamps[o] ?? Infinity;
     const isOver = b <= a;
     timestamps.push(isOver ? b : a);
-    values.push(isOver ? over.values[o]! : under.values[u]!);
+    values.push(isOver ? must(over.values[o]) : must(under.values[u]));
     if (a <= b) u++;
     if (isOver) o++;
   }

@@ -34,10 +34,13 @@ async function planFill(snapshot: Snapshot, deviceKey: number, edit: Extract<Edi
   const upTo = own.timestamps.length < OWN_VALUES_A_SLICE ? Infinity : must(own.timestamps.at(-1));
   const end = timestamps.filter((timestamp) => timestamp <= upTo).length;
   const taken = new Set(own.timestamps);
-  const missing = [...timestamps.slice(0, end).keys()].filter((at) => !taken.has(timestamps[at]!));
+  const missing = [...timestamps.slice(0, end).keys()].filter((at) => !taken.has(must(timestamps[at])));
   const change = emptyChange(deviceKey);
   if (missing.length > 0) {
-    const columns = { timestamps: missing.map((at) => timestamps[at]!), values: missing.map((at) => values[at]!) };
+    const columns = {
+      timestamps: missing.map((at) => must(timestamps[at])),
+      values: missing.map((at) => must(values[at])),
+    };
     const frames = new ReadingFrames();
     frames.add({ deviceKey, receivedAt, fieldKeys: missing.map(() => fieldKey), ...columns });
     const { buffer, length } = frames.take(undefined);

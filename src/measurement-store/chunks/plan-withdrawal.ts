@@ -6,6 +6,7 @@ import { cutChunks } from './cut-chunks.ts';
 import { type Change, emptyChange } from './edit.ts';
 import type { Snapshot } from './snapshot.ts';
 import { placesOf, valueIn } from './values-at.ts';
+import { must } from '../../must.ts';
 
 /** The change to write, and the number of values left because they had changed. */
 export interface Withdrawal {
@@ -24,7 +25,7 @@ export async function planWithdrawal(snapshot: Snapshot, removal: DeviceRemoval)
   const [ofMoment, ofField] = [new Map<number, Set<number>>(), new Map<number, Set<number>>()];
   let left = 0;
   for (const [at, fieldKey] of fieldKeys.entries()) {
-    const timestamp = timestamps[at]!;
+    const timestamp = must(timestamps[at]);
     const value = valueIn(places, fieldKey, timestamp);
     if (value !== values[at]) {
       if (value !== undefined) left += 1;
@@ -53,10 +54,10 @@ export async function planWithdrawal(snapshot: Snapshot, removal: DeviceRemoval)
 }
 
 function without({ timestamps, values }: SegmentColumns, gone: ReadonlySet<number>): SegmentColumns {
-  const kept = [...timestamps.keys()].filter((at) => !gone.has(timestamps[at]!));
+  const kept = [...timestamps.keys()].filter((at) => !gone.has(must(timestamps[at])));
   return toColumns(
-    kept.map((at) => timestamps[at]!),
-    kept.map((at) => values[at]!),
+    kept.map((at) => must(timestamps[at])),
+    kept.map((at) => must(values[at])),
   );
 }
 

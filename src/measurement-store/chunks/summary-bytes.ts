@@ -1,4 +1,5 @@
 import type { NumberSummary } from '../../domain/measurements/segment.ts';
+import { must } from '../../must.ts';
 
 const NUMBERS = ['sum', 'min', 'minAt', 'max', 'maxAt', 'first', 'last', 'rise'] as const;
 /** Bytes of a summary. */
@@ -17,7 +18,7 @@ export function packSummary(summary: NumberSummary): Buffer {
 /** The summary that `packSummary` packed; it begins at `start`. */
 export function unpackSummary(bytes: Buffer, start = 0): NumberSummary {
   const at = (i: number): number => bytes.readDoubleLE(start + i * 8);
-  const flags = bytes[start + SUMMARY_BYTES - 1]!;
+  const flags = must(bytes[start + SUMMARY_BYTES - 1]);
   return {
     sum: at(0),
     min: at(1),

@@ -19,7 +19,7 @@ export function toHeads(summaries: Buffer | null, columns: number[]): ChunkHead[
     const isNull = columns[i + 3] === 1;
     const summary = isNull ? null : unpackSummary(must(summaries), at);
     if (!isNull) at += SUMMARY_BYTES;
-    heads.push({ firstAt: columns[i]!, lastAt: columns[i + 1]!, count: columns[i + 2]!, summary });
+    heads.push({ firstAt: must(columns[i]), lastAt: must(columns[i + 1]), count: must(columns[i + 2]), summary });
   }
   return heads;
 }
@@ -28,8 +28,8 @@ export function toHeads(summaries: Buffer | null, columns: number[]): ChunkHead[
 export function toReadings(values: Buffer | null, columns: number[]): ReadingRow[] {
   const rows: ReadingRow[] = [];
   for (let i = 0, at = 0; i < columns.length; i += 3) {
-    const end = at + columns[i + 2]!;
-    rows.push({ timestamp: columns[i]!, seq: columns[i + 1]!, values: must(values).subarray(at, end) });
+    const end = at + must(columns[i + 2]);
+    rows.push({ timestamp: must(columns[i]), seq: must(columns[i + 1]), values: must(values).subarray(at, end) });
     at = end;
   }
   return rows;
