@@ -23,6 +23,7 @@ import { RulesOfProducts } from './0022-rules.ts';
 import { AlertsOfRules } from './0023-alerts.ts';
 import { ToldAlerts } from './0024-told-alerts.ts';
 import { Endpoints } from './0025-endpoints.ts';
+import { OutgoingReaders } from './0026-outgoing-readers.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -51,4 +52,5 @@ export const MIGRATIONS = [
   { name: '0023-alerts', class: AlertsOfRules },
   { name: '0024-told-alerts', class: ToldAlerts },
   { name: '0025-endpoints', class: Endpoints },
+  { name: '0026-outgoing-readers', class: OutgoingReaders },
 ];

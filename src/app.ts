@@ -123,7 +123,21 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   const receiptMarks = await openMarks(database, now, log, closers);
   const onForgotten = (values: number): void => metrics.forgotten(values);
   const told = { onRejected, onForgotten, nodePlace, receiptMarks };
-  const around = { config, database, store, cluster, limiter, frames, engine, yaml, transmitter, ...told, now, log };
+  const around = {
+    config,
+    database,
+    store,
+    cluster,
+    limiter,
+    frames,
+    engine,
+    yaml,
+    transmitter,
+    baseUrl,
+    ...told,
+    now,
+    log,
+  };
   const domain = createDomain(around, closers);
   const transports = await createTransports({
     config,
@@ -180,6 +194,9 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   const url = `http://localhost:${port}`;
   await startBackups(config, log, closers);
   domain.sender.start();
+  domain.recordedSender.start();
+  domain.statusSender.start();
+  void domain.callFailures.start();
   log.info({ url, console: `${url}/console/`, host: config.host, port, database: config.database.kind }, 'listening');
   transports.warmUp().catch((error: unknown) => log.debug({ err: error }, 'the first query was not warmed up'));
   return url;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { createAlerts } from './build-alerts.ts';
 import type { Closers } from './closers.ts';
 import { createConfiguration } from './build-configuration.ts';
-import { createOutgoing, type WayOut } from './build-outgoing.ts';
+import { createOutgoing, createOutgoingReaders, type WayOut } from './build-outgoing.ts';
 import type { Config } from './config.ts';
 import type { Database } from './domain/ports/database.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
@@ -179,6 +179,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   closers.add('device status', () => statusWatch.stop());
   const watching = { ...deps, ...outgoing, bare, audited: database, store, history, ingestCache, feed };
   const watched = createAlerts(watching, closers);
+  const callFeed = new CallFeed(cluster, store);
+  const readers = createOutgoingReaders({ ...watching, statusWatch, callFeed, devices: watched.deviceCache }, closers);
   const exporter = new Exporter({ authenticator, store, history, devices: deviceList, ingestCache, shares });
   const importer = new Importer({
     authenticator,
@@ -210,11 +212,10 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const decoders = new DecoderService({ database, ingestCache, cluster, store, engine, runner, examples, now });
   const configuring = { ...deps, audited: database, store, engine, examples, ingestCache, plans, atRisk, shares };
   const documents = createConfiguration({ ...configuring, products, removals, suggestions, rules: watched.ruleEnds });
-  const callFeed = new CallFeed(cluster, store);
   const calls = new CallLog({ ingestCache, store, feed: callFeed, shares });
   const replaying = { authenticator, ingestCache, store, keys, recorder, runner, receiptTimes, shares, now };
   const replay = new Replay({ ...replaying, feed: callFeed });
-  const named = new NamedDevices({ database, ingestCache, devices, replay, store, now });
+  const named = new NamedDevices({ ...outgoing, database, ingestCache, devices, replay, store, now });
   closers.add('named devices', () => named.settled());
   const receiving = {
     ingestCache,
@@ -229,7 +230,16 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     now,
   };
   const webhookReceiver = new WebhookReceiver(receiving);
-  const adopting = { authenticator, database, ingestCache, devices, receiver: webhookReceiver, named, now };
+  const adopting = {
+    ...outgoing,
+    authenticator,
+    database,
+    ingestCache,
+    devices,
+    receiver: webhookReceiver,
+    named,
+    now,
+  };
   const unknownDevices = new UnknownDevices(adopting);
   closers.add('unknown devices', () => unknownDevices.stop());
   const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver, unknownDevices);
@@ -309,5 +319,6 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     configurations,
     ...documents,
     ...outgoing,
+    ...readers,
   };
 }

@@ -7,8 +7,19 @@ import { EndpointService } from './domain/outgoing/endpoint-service.ts';
 import { FiringAlerts } from './domain/outgoing/firing-alerts.ts';
 import { Outbox } from './domain/outgoing/outbox.ts';
 import { repeatAlerts } from './domain/outgoing/repeater.ts';
-import { Sender, type SenderWatch } from './domain/outgoing/sender.ts';
+import { ReaderLeases } from './domain/outgoing/reader-leases.ts';
+import { RecordedEntries } from './domain/outgoing/recorded-entries.ts';
+import { RecordedSender } from './domain/outgoing/recorded-sender.ts';
+import { Sender, type SenderDeps, type SenderWatch } from './domain/outgoing/sender.ts';
 import { sweepDeliveries } from './domain/outgoing/sweep-deliveries.ts';
+import type { CallFeed } from './domain/calls/call-feed.ts';
+import type { StatusWatch } from './domain/device-status/status-watch.ts';
+import { CallFailures } from './domain/outgoing/call-failures.ts';
+import { StatusSender } from './domain/outgoing/status-sender.ts';
+import type { DeviceCache } from './domain/devices/device-cache.ts';
+import type { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
+import type { RecordedFeed } from './domain/live/recorded-feed.ts';
+import type { MeasurementStore } from './domain/ports/store.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
 import type { Database } from './domain/ports/database.ts';
 import type { Transmitter } from './domain/ports/transmitter.ts';
@@ -19,7 +30,11 @@ export interface WayOut {
   transmitter: Transmitter;
   /** Called for metrics. */
   watchSending?: Partial<Pick<SenderWatch, 'onTried' | 'onSwitchedOff'>> | undefined;
+  /** BASE_URL without a final slash; left out: unknown. */
+  baseUrl?: (() => string) | undefined;
 }
+
+type TellingDeps = SenderWatch & Pick<SenderDeps, 'transmitter' | 'tellAudit' | 'now'>;
 
 interface OutgoingDeps extends WayOut {
   database: Database;
@@ -38,15 +53,15 @@ export function createOutgoing(deps: OutgoingDeps, closers: Closers) {
   const { database: bare, auditLog, cluster, transmitter, watchSending, now, log } = deps;
   const { database } = auditLog;
   const wake = (): void => sender.wake();
+  const listeners = [wake];
+  const onChange = (): void => {
+    for (const listener of listeners) listener();
+  };
   const onError = (error: unknown): void => log.warn({ err: error }, 'sending what waits for endpoints');
   const deliveryFeed = new DeliveryFeed({ database: bare, cluster, onError });
   const firing = new FiringAlerts(bare);
-  const sender = new Sender({
-    database: bare,
-    cluster,
+  const told: TellingDeps = {
     transmitter,
-    feed: deliveryFeed,
-    firing,
     tellAudit: (em, { target, reason }) =>
       auditLog.tellOwn(em, {
         operation: 'disableEndpoint',
@@ -63,7 +78,8 @@ export function createOutgoing(deps: OutgoingDeps, closers: Closers) {
     },
     onError,
     now,
-  });
+  };
+  const sender = new Sender({ ...told, database: bare, cluster, feed: deliveryFeed, firing });
   closers.add('outgoing calls', () => sender.stop());
   const sweeper = new Sweeper({
     everyMs: SWEEP_MS,
@@ -80,9 +96,52 @@ export function createOutgoing(deps: OutgoingDeps, closers: Closers) {
   const endpoints = new EndpointService({
     database,
     sendsMail: transmitter.sendsMail,
-    onChange: wake,
+    onChange,
     now,
   });
   const deliveries = new Deliveries({ database, endpoints, transmitter, feed: deliveryFeed, onWake: wake, now });
-  return { sender, outbox: new Outbox({ database: bare, now, onWake: wake }), endpoints, deliveries, deliveryFeed };
+  const outbox = new Outbox({ database: bare, now, onWake: wake });
+  return { sender, outbox, endpoints, deliveries, deliveryFeed, sendingDeps: { told, listeners } };
+}
+
+interface ReadersDeps extends WayOut {
+  bare: Database;
+  store: MeasurementStore;
+  feed: RecordedFeed;
+  devices: DeviceCache;
+  ingestCache: IngestCache;
+  statusWatch: StatusWatch;
+  callFeed: CallFeed;
+  outbox: Outbox;
+  sendingDeps: { told: TellingDeps; listeners: (() => void)[] };
+  now: () => number;
+}
+
+/** Builds what follows recorded values on behalf of endpoints, once it is started. */
+export function createOutgoingReaders(deps: ReadersDeps, closers: Closers) {
+  const {
+    bare: database,
+    store,
+    feed,
+    devices,
+    ingestCache,
+    statusWatch,
+    callFeed,
+    outbox,
+    baseUrl = () => '',
+    now,
+  } = deps;
+  const { told, listeners } = deps.sendingDeps;
+  const { onError } = told;
+  const leases = new ReaderLeases(database, now);
+  const entries = new RecordedEntries({ database, devices, ingestCache });
+  const recordedSender = new RecordedSender({ ...told, database, store, feed, entries, leases, baseUrl });
+  closers.add('recorded values for endpoints', () => recordedSender.stop());
+  const statusSender = new StatusSender({ database, store, statusWatch, outbox, leases, now, onError });
+  closers.add('silent devices for endpoints', () => statusSender.stop());
+  const callFailures = new CallFailures({ database, store, outbox, now, onError });
+  callFeed.onCalled((productId, row) => callFailures.note(productId, row));
+  closers.add('failed calls for endpoints', () => callFailures.stop());
+  for (const each of [recordedSender, statusSender]) listeners.push(() => each.wake());
+  return { recordedSender, statusSender, callFailures };
 }

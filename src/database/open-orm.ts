@@ -36,6 +36,8 @@ const common = {
       'delivery',
       'delivery_lane',
       'firing_alert',
+      'outgoing_reader',
+      'silent_device',
       'migration',
       'heartbeat',
     ],

@@ -107,7 +107,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
           return { network: 'tti' as const, identifier, isAmbiguous: false, receivedAt, kept };
         });
         const { database } = domain;
-        const written = await database.write((em) => writeUnknownCalls(em, database.dialect, id, calls));
+        const written = await database.write((em) => writeUnknownCalls(em, database.dialect, id, calls, domain.outbox));
         expect(new Set(written)).toEqual(new Set([true]));
       }
     };

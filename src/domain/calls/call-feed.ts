@@ -62,6 +62,8 @@ export class CallFeed {
   readonly #products = new Map<string, FollowedProduct>();
   #events = 0;
 
+  readonly #called: ((productId: string, row: CallRow) => void)[] = [];
+
   constructor(cluster: Cluster, store: MeasurementStore) {
     this.#cluster = cluster;
     this.#store = store;
@@ -73,8 +75,14 @@ export class CallFeed {
     });
   }
 
+  /** Calls the listener for each call that this node has committed. */
+  onCalled(listener: (productId: string, row: CallRow) => void): void {
+    this.#called.push(listener);
+  }
+
   /** Call it after the commit of the row. Never waits. `again`: its outcome was rewritten. */
   publish(productId: string, row: CallRow, again = false): void {
+    if (!again) for (const listener of this.#called) listener(productId, row);
     this.#enqueue(productId, row.id, again, row);
     if (this.#cluster.shared) this.#cluster.publish('called', JSON.stringify({ productId, id: row.id, again }));
   }

@@ -159,6 +159,7 @@ export class EndpointService {
       const found = await this.#lock(em, access, id);
       await requireUnnamed(em, found);
       em.remove(found);
+      await em.execute('delete from outgoing_reader where name = ?', [`measurements ${found.key}`], 'run');
       return { id: found.id, key: found.key };
     });
     const of = { where: 'endpoint_key = ?', of: [endpoint.key], atOnce: DELETED_AT_ONCE };

@@ -100,7 +100,7 @@ export class Outbox {
 }
 
 /** The webhook-id of an event: the same for the same key, and tells nothing of it. */
-function messageIdOf(workspaceId: string, key: string): string {
+export function messageIdOf(workspaceId: string, key: string): string {
   return `msg_${createHash('sha256').update(`${workspaceId}\n${key}`).digest('base64url').slice(0, 27)}`;
 }
 

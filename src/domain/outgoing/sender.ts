@@ -38,7 +38,8 @@ export interface SenderWatch {
   onError: (error: unknown) => void;
 }
 
-interface SenderDeps extends SenderWatch {
+/** The services that the sender needs. */
+export interface SenderDeps extends SenderWatch {
   database: Database;
   cluster: Pick<Cluster, 'shared'>;
   transmitter: Transmitter;

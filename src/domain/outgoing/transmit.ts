@@ -7,7 +7,7 @@ import { mailOf } from './mail-text.ts';
 import { signatureHeaders } from './signature.ts';
 
 /** A message on its way to one endpoint. */
-interface Message {
+export interface Message {
   messageId: string;
   type: string;
   body: string;

@@ -13,8 +13,9 @@ import { pause } from '../../scheduling/pause.ts';
 import { uuidV7 } from '../text/uuid.ts';
 import { lockWorkspace } from '../accounts/lock-workspace.ts';
 import { MicroBatches } from '../../scheduling/micro-batches.ts';
+import type { Outbox } from '../outgoing/outbox.ts';
 import type { Replay } from '../replay/replay.ts';
-import { type UnknownCallSeen, writeUnknownCalls } from './write-unknown-calls.ts';
+import { type UnknownCallSeen, writeRound } from './write-unknown-calls.ts';
 
 /** Bytes that a name counts in a micro-batch, which bounds the transaction. */
 const OF_A_NAME = 256;
@@ -29,6 +30,7 @@ interface NamedDevicesDeps {
   devices: DeviceService;
   replay: Pick<Replay, 'replayCalls'>;
   store: Pick<MeasurementStore, 'call'>;
+  outbox: Outbox;
   now: () => number;
 }
 
@@ -42,16 +44,10 @@ export class NamedDevices {
 
   constructor(deps: NamedDevicesDeps) {
     this.#deps = deps;
-    const { database } = deps;
-    this.#rounds = new MicroBatches((workspaceId, items) =>
-      database.write(
-        async (em) => {
-          await writeUnknownCalls(em, database.dialect, workspaceId, items.flat());
-          return items.map(() => true);
-        },
-        { tokenId: workspaceId, tenant: workspaceId },
-      ),
-    );
+    this.#rounds = new MicroBatches(async (workspaceId, items) => {
+      await writeRound(deps, workspaceId, items.flat());
+      return items.map(() => true);
+    });
   }
 
   /**

@@ -16,6 +16,7 @@ import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { Network } from '../networks/network-event.ts';
 import { MicroBatches } from '../../scheduling/micro-batches.ts';
 import type { NamedDevices } from './named-devices.ts';
+import type { Outbox } from '../outgoing/outbox.ts';
 import { maskedHeaders } from '../decoders/masked-headers.ts';
 import { uuidAt, uuidV7 } from '../text/uuid.ts';
 import { lockWorkspace } from '../accounts/lock-workspace.ts';
@@ -23,10 +24,10 @@ import { pause } from '../../scheduling/pause.ts';
 import { retryWhileOverloaded } from '../../scheduling/retry-while-overloaded.ts';
 import type { Recipient, WebhookReceiver } from './webhook-receiver.ts';
 import { type ListedUnknownDevice, listUnknownDevices } from './list-unknown-devices.ts';
-import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeUnknownCalls } from './write-unknown-calls.ts';
+import { MAX_UNKNOWN_DEVICES, type UnknownCallSeen, writeRound } from './write-unknown-calls.ts';
 import { must } from '../../must.ts';
 
-/** Maximum bytes of a body that is kept; longer ones are only counted, and no network's message is that long. */
+/** Maximum bytes of a body that is kept; longer ones are only counted. */
 const MAX_BODY = 65_536;
 /** Maximum calls of that length per transaction of deletion, and in memory of an adoption that waits for its turn. */
 const [FORGOTTEN_AT_ONCE, REPLAYED_AT_ONCE] = [100, 10];
@@ -40,6 +41,7 @@ interface UnknownDevicesDeps {
   devices: DeviceService;
   receiver: WebhookReceiver;
   named: NamedDevices;
+  outbox: Outbox;
   now: () => number;
 }
 
@@ -53,13 +55,7 @@ export class UnknownDevices {
 
   constructor(deps: UnknownDevicesDeps) {
     this.#deps = deps;
-    const { database } = deps;
-    this.#rounds = new MicroBatches((workspaceId, calls) =>
-      database.write((em) => writeUnknownCalls(em, database.dialect, workspaceId, calls), {
-        tokenId: workspaceId,
-        tenant: workspaceId,
-      }),
-    );
+    this.#rounds = new MicroBatches((workspaceId, calls) => writeRound(deps, workspaceId, calls));
   }
 
   /**

@@ -1,8 +1,10 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import type { Dialect } from '../ports/database.ts';
+import type { Database, Dialect } from '../ports/database.ts';
 import { deviceIdentity } from '../text/device-identity.ts';
 import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import { columnOf } from '../ingest-cache/device-rows.ts';
+import type { Outbox } from '../outgoing/outbox.ts';
+import { readToldProducts } from '../outgoing/told-devices.ts';
 import { addedUp, rowsOf } from '../sql/json-rows.ts';
 import { placeholders } from '../sql/long-columns.ts';
 import type { Network } from '../networks/network-event.ts';
@@ -21,6 +23,8 @@ const MAX_SEEN_ONCE = 500;
 const MAX_CALLS = 100;
 /** Devices per statement that trims calls. */
 const TRIMMED_AT_ONCE = 25;
+/** Maximum new identifiers told per transaction: made-up names are many. */
+const MAX_TOLD = 20;
 /** Calls deleted per statement, of up to 64 KiB each. */
 const DELETED_AT_ONCE = 100;
 
@@ -55,6 +59,20 @@ interface DeviceRow {
   seen: number;
 }
 
+/** Counts and keeps calls of one workspace in a transaction of their own, as `writeUnknownCalls` does. */
+export async function writeRound(
+  { database, outbox }: { database: Database; outbox: Outbox },
+  workspaceId: string,
+  seen: readonly UnknownCallSeen[],
+): Promise<boolean[]> {
+  const kept = await database.write((em) => writeUnknownCalls(em, database.dialect, workspaceId, seen, outbox), {
+    tokenId: workspaceId,
+    tenant: workspaceId,
+  });
+  outbox.wake();
+  return kept;
+}
+
 /**
  * Counts and keeps calls of one workspace within the transaction of `em`, in few statements however many they are.
  * Returns for each whether it was kept; false: a device has the identifier by now. Locks the workspace, so that batches
@@ -66,6 +84,7 @@ export async function writeUnknownCalls(
   dialect: Dialect,
   workspaceId: string,
   seen: readonly UnknownCallSeen[],
+  outbox: Pick<Outbox, 'write'>,
 ): Promise<boolean[]> {
   await lockWorkspace(em, workspaceId);
   const ofNetworks = seen.filter(({ product }) => product === undefined).map(identityOf);
@@ -74,6 +93,7 @@ export async function writeUnknownCalls(
   const calls = seen.filter((_, at) => isUnknown[at]);
   if (calls.length === 0) return isUnknown;
   const devices = await countDevices(em, dialect, workspaceId, sightingsOf(calls));
+  await tellNew(em, outbox, workspaceId, devices, calls);
   await keepCalls(em, dialect, new Map(devices.map(({ identity, id }) => [identity, id])), calls);
   const full = devices.filter(({ seen }) => seen > MAX_CALLS);
   const turns = new TransactionSlices();
@@ -117,6 +137,46 @@ function sightingsOf(calls: readonly UnknownCallSeen[]): Sighting[] {
     sightings.set(identity, { ...before, identity, identifier, network, productKey, lastSeenAt, seen, ambiguousAt });
   }
   return [...sightings.values()].sort((one, other) => (one.identity < other.identity ? -1 : 1));
+}
+
+/** Tells endpoints of identifiers that were never seen, in the transaction that notes them. */
+async function tellNew(
+  em: EntityManager,
+  outbox: Pick<Outbox, 'write'>,
+  workspaceId: string,
+  devices: readonly DeviceRow[],
+  calls: readonly UnknownCallSeen[],
+): Promise<void> {
+  const ofDevice = Map.groupBy(calls, identityOf);
+  const firsts = devices.flatMap(({ id, identity, seen }) => {
+    const own = ofDevice.get(identity) ?? [];
+    return own.length === seen ? [{ id, call: must(own[0]) }] : [];
+  });
+  const told = firsts.slice(0, MAX_TOLD);
+  if (told.length === 0) return;
+  const products = await readToldProducts(em, [...new Set(told.flatMap(({ call }) => call.product?.id ?? []))]);
+  await outbox.write(
+    em,
+    told.map(({ id, call: { identifier, network, receivedAt, kept, product } }) => {
+      const at = new Date(receivedAt);
+      return {
+        key: `device.unknown ${id}`,
+        type: 'device.unknown' as const,
+        workspaceId,
+        productId: product?.id ?? null,
+        deviceId: null,
+        tags: [],
+        endpointIds: null,
+        at,
+        data: {
+          identifier,
+          network,
+          product: product === undefined ? null : (products.get(product.id)?.product ?? null),
+          call: kept && { id: kept.callId ?? kept.id, receivedAt: at.toISOString() },
+        },
+      };
+    }),
+  );
 }
 
 function countDevices(

@@ -1,0 +1,74 @@
+import { Alarm } from '../../scheduling/alarm.ts';
+import { readRecipientsOf } from './recipients.ts';
+import { StatusFollower, type StatusFollowerDeps } from './status-follower.ts';
+
+/** How often is looked for workspaces with such endpoints, and leases are renewed; less than half of a lease. */
+const LOOK_MS = 10_000;
+
+/** Writes events of silent devices: a follower for each workspace where an endpoint wants them, on one node at a time. */
+export class StatusSender {
+  readonly #deps: StatusFollowerDeps;
+  readonly #followers = new Map<string, StatusFollower>();
+  readonly #alarm = new Alarm();
+  #isStopped = false;
+  #running: Promise<void> | null = null;
+
+  constructor(deps: StatusFollowerDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Looks now: an endpoint was made or changed. */
+  wake(): void {
+    this.#alarm.ring();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#alarm.ring();
+    await this.#running;
+    for (const [name, follower] of this.#followers) {
+      follower.stop();
+      await this.#deps.leases.giveUp(name).catch(this.#deps.onError);
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      await this.#look().catch(this.#deps.onError);
+      await this.#alarm.sleep(LOOK_MS);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { database, leases } = this.#deps;
+    const recipients = await readRecipientsOf(database.read(), 'device.offline', 'device.online');
+    const wanted = new Map(recipients.map(({ workspaceId }) => [`status ${workspaceId}`, workspaceId]));
+    for (const [name, follower] of this.#followers)
+      if (!wanted.has(name)) {
+        this.#followers.delete(name);
+        follower.stop();
+        await this.#forget(name);
+      }
+    for (const [name, workspaceId] of wanted) {
+      const place = await leases.take(name);
+      const follower = this.#followers.get(name);
+      if (place === null) {
+        this.#followers.delete(name);
+        follower?.stop();
+      } else if (follower === undefined)
+        this.#followers.set(name, new StatusFollower(name, workspaceId, place.position, this.#deps));
+    }
+  }
+
+  /** Nobody wants to know any more: whoever does later begins with what is silent then. */
+  async #forget(name: string): Promise<void> {
+    await this.#deps.database.write(async (em) => {
+      await em.execute('delete from outgoing_reader where name = ?', [name], 'run');
+      await em.execute('delete from silent_device where workspace_id = ?', [name.slice('status '.length)], 'run');
+    });
+  }
+}
