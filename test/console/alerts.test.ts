@@ -106,6 +106,10 @@ describeInBrowser('rules', () => {
     await page.getByLabel('Name').fill('Much too warm');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('switch', { name: 'Much too warm is on' }).waitFor();
+    // The form begins with what is saved, not with what it had before.
+    await page.getByRole('link', { name: 'Much too warm' }).click();
+    expect(await page.getByLabel('Name').inputValue()).toBe('Much too warm');
+    await page.getByRole('link', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Delete Much too warm' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete rule' }).click();
     await page.getByText('A rule tells somebody when').waitFor();
@@ -244,6 +248,33 @@ describeInBrowser('endpoints', () => {
     await dialog.getByText(/^whsec_/).waitFor();
     const secret = (await dialog.locator('pre').textContent())!;
     await dialog.getByRole('button', { name: 'I have it' }).click();
+
+    // A rule names it, and says how often.
+    await page.goto(`${server.url}/console/products/${freezers.id}/rules/new`);
+    await page.getByLabel('Name').fill('For the hook');
+    await page.getByLabel('Value (°C)').fill('30');
+    await page.getByLabel('Hook', { exact: true }).check();
+    await page.getByLabel('Remind every (left out: never)', { exact: true }).fill('2');
+    await page.getByLabel('Reminders at most').fill('5000');
+    await page.getByRole('button', { name: 'Make rule' }).click();
+    await expect.poll(() => page.getByLabel('Reminders at most').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Reminders at most').fill('3');
+    await page.getByLabel('Many devices at one moment are one message').check();
+    await page.getByRole('button', { name: 'Make rule' }).click();
+    await page.getByRole('link', { name: 'For the hook' }).click();
+    expect(await page.getByLabel('Hook', { exact: true }).isChecked()).toBe(true);
+    expect(await page.getByLabel('Reminders at most').inputValue()).toBe('3');
+    const { product } = await server.gql(
+      'query ($id: ID!) { product(id: $id) { rules { id name notify { endpoints { name } groupBy remindEverySeconds maxReminders } } } }',
+      { id: freezers.id },
+    );
+    expect(product.rules).toContainEqual({
+      id: expect.any(String),
+      name: 'For the hook',
+      notify: { endpoints: [{ name: 'Hook' }], groupBy: 'PRODUCT', remindEverySeconds: 7_200, maxReminders: 3 },
+    });
+
+    await page.goto(`${server.url}/console/endpoints`);
     await page.getByRole('link', { name: 'Hook' }).click();
     const list = page.getByRole('region', { name: 'Deliveries' });
     await list.getByText('Nothing has been sent yet.').waitFor();
@@ -279,6 +310,11 @@ describeInBrowser('endpoints', () => {
     await page.getByText('Off', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByRole('button', { name: 'Delete' }).click();
+    // A rule names it.
+    await dialog.getByRole('button', { name: 'Delete endpoint' }).click();
+    await dialog.getByRole('alert').getByText('For the hook').waitFor();
+    const named = product.rules.find(({ name }: { name: string }) => name === 'For the hook').id;
+    await server.gql('mutation ($id: ID!) { deleteRule(id: $id) }', { id: named });
     await dialog.getByRole('button', { name: 'Delete endpoint' }).click();
     await page.getByRole('button', { name: 'New endpoint' }).waitFor();
     await expect.poll(() => page.getByRole('link', { name: 'Hook' }).count()).toBe(0);

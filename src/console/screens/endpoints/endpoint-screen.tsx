@@ -151,7 +151,10 @@ export function EndpointScreen({ params }: ScreenProps) {
       {secret !== null && <SecretDialog secret={secret} isRotated onClose={() => setSecret(null)} />}
       {endpoint !== null && sheet === 'delete' && (
         <Dialog title={`Delete “${endpoint.name}”?`} onClose={close}>
-          <p>What waits to be sent goes with it, and rules that name it no longer tell it. This cannot be undone.</p>
+          <p>
+            What waits to be sent goes with it. One that a rule names stays until the rule names it no longer. This
+            cannot be undone.
+          </p>
           {deleting.error !== null && <Note kind="error">{deleting.error}</Note>}
           <div class="actions">
             <button type="button" onClick={close}>

@@ -48,6 +48,17 @@ export interface RuleDraft {
   latched: boolean;
   /** null: at any time. */
   schedule: { days: readonly string[]; from: string; to: string; timeZone: string } | null;
+  /** null: not known to who looks, and left as it is. */
+  notify: NotifyDraft | null;
+}
+
+/** Whom a rule tells, as it is typed. */
+export interface NotifyDraft {
+  /** Ids; none: every endpoint of the workspace that wants alerts. */
+  endpoints: readonly string[];
+  isGrouped: boolean;
+  reminds: TypedDuration;
+  most: string;
 }
 
 /** Weekdays as the API names them. */
@@ -107,11 +118,12 @@ export function newRule(fields: readonly Typed[]): RuleDraft {
     clears: typedDuration(0),
     latched: false,
     schedule: null,
+    notify: { endpoints: [], isGrouped: false, reminds: typedDuration(null, 'h'), most: '' },
   };
 }
 
-/** A saved rule as it would be typed. */
-export function draftOf(rule: RuleParts): RuleDraft {
+/** A saved rule as it would be typed; `endpoints`: ids of those that it names, null where they are not known. */
+export function draftOf(rule: RuleParts, endpoints: readonly string[] | null): RuleDraft {
   const { schedule, forSeconds } = rule;
   const [from = '', to = ''] = schedule?.hours?.split('-') ?? [];
   return {
@@ -127,6 +139,12 @@ export function draftOf(rule: RuleParts): RuleDraft {
     clears: typedDuration(rule.clearForSeconds),
     latched: rule.latched,
     schedule: schedule && { days: schedule.days ?? DAYS, from, to, timeZone: schedule.timeZone },
+    notify: endpoints && {
+      endpoints,
+      isGrouped: rule.notify.groupBy !== null,
+      reminds: typedDuration(rule.notify.remindEverySeconds, 'h'),
+      most: String(rule.notify.maxReminders ?? ''),
+    },
   };
 }
 
@@ -180,7 +198,7 @@ export function inputOf(draft: RuleDraft, fields: readonly Typed[]): RuleInput |
     return isAll ? { severity, all: told } : { severity, any: told };
   });
   if (!isWhole) return null;
-  const { schedule } = draft;
+  const { schedule, notify } = draft;
   return {
     name: draft.name,
     enabled: draft.enabled,
@@ -197,6 +215,17 @@ export function inputOf(draft: RuleDraft, fields: readonly Typed[]): RuleInput |
       hours: schedule.from === '' && schedule.to === '' ? null : `${schedule.from}-${schedule.to}`,
       timeZone: schedule.timeZone,
     },
+    ...(notify === null ? {} : { notify: notifyInput(notify) }),
+  };
+}
+
+function notifyInput({ endpoints, isGrouped, reminds, most }: NotifyDraft): NonNullable<RuleInput['notify']> {
+  const remindEverySeconds = secondsOf(reminds);
+  return {
+    endpointIds: endpoints.length === 0 ? null : endpoints,
+    groupBy: isGrouped ? 'PRODUCT' : null,
+    remindEverySeconds,
+    maxReminders: remindEverySeconds === null || most === '' ? null : Number(most),
   };
 }
 

@@ -6,6 +6,7 @@ import { DurationInput } from './duration-input.tsx';
 import type { Ground } from './ground.ts';
 import { useMistake } from '../../parts/mistake.tsx';
 import { Pick, Typed } from '../../parts/pick.tsx';
+import { type NamedEndpoint, NotifyForm } from './notify-form.tsx';
 import { type LevelDraft, newCondition, type RuleDraft } from './rule-draft.ts';
 import { ScheduleForm } from './schedule-form.tsx';
 
@@ -17,6 +18,8 @@ interface RuleFormProps {
   /** The zone of the product; null: it has none. */
   timeZone: string | null;
   draft: RuleDraft;
+  /** The endpoints of the workspace. */
+  endpoints: readonly NamedEndpoint[];
   /** The device that the rule is tried on. */
   deviceId: string | null;
   onChange: (draft: RuleDraft) => void;
@@ -25,7 +28,7 @@ interface RuleFormProps {
 }
 
 /** What a rule watches, for how long, and when it is told. */
-export function RuleForm({ ground, timeZone, draft, deviceId, onChange, onFocus }: RuleFormProps) {
+export function RuleForm({ ground, timeZone, draft, endpoints, deviceId, onChange, onFocus }: RuleFormProps) {
   const { levels } = draft;
   const set = (more: Partial<RuleDraft>): void => onChange({ ...draft, ...more });
   const setLevel = (at: number, level: LevelDraft): void => set({ levels: levels.with(at, level) });
@@ -101,7 +104,10 @@ export function RuleForm({ ground, timeZone, draft, deviceId, onChange, onFocus 
         </label>
       </section>
       <section class="card padded stack" aria-labelledby="told-title">
-        <h2 id="told-title">When it is told</h2>
+        <h2 id="told-title">Who is told, and when</h2>
+        {draft.notify !== null && (
+          <NotifyForm notify={draft.notify} endpoints={endpoints} onChange={(notify) => set({ notify })} />
+        )}
         <ScheduleForm schedule={draft.schedule} timeZone={timeZone} onChange={(schedule) => set({ schedule })} />
       </section>
     </>

@@ -1,6 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { DataOf } from '../../api/operation.ts';
 import type { RuleInput } from '../../api/schema-types.ts';
 import { request } from '../../api/request.ts';
+import { useStore } from '../../api/store.ts';
 import { useAction } from '../../api/use-action.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { href, navigate } from '../../navigation/place.ts';
@@ -10,8 +12,15 @@ import { Note } from '../../parts/note.tsx';
 import { onSubmit } from '../../parts/form-texts.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { useLater } from '../../parts/use-later.ts';
-import { CreateRule, RuleGround, type RuleParts, TestRule, UpdateRule } from '../../rules/rules.graphql.ts';
-import { may } from '../../session/session.ts';
+import {
+  CreateRule,
+  RuleEndpoints,
+  RuleGround,
+  type RuleParts,
+  TestRule,
+  UpdateRule,
+} from '../../rules/rules.graphql.ts';
+import { may, workspaceId } from '../../session/session.ts';
 import type { Ground } from './ground.ts';
 import { MistakeContext, mistakeOf } from '../../parts/mistake.tsx';
 import { draftOf, inputOf, newRule, type RuleDraft } from './rule-draft.ts';
@@ -25,8 +34,13 @@ const DAYS_30_MS = 30 * 86_400_000;
 /** The screen of one rule, new or saved: what it watches, and what it would have told in the last 30 days. */
 export function RuleScreen({ params }: ScreenProps) {
   const [productId, ruleId] = [params['id'] ?? '', params['rule'] ?? ''];
-  const { data, error } = useQuery(RuleGround, { id: productId });
-  const product = data?.product ?? null;
+  const { data, error, loading } = useQuery(RuleGround, { id: productId });
+  const workspace = useStore(workspaceId);
+  const told = useQuery(RuleEndpoints, workspace === null ? null : { productId, workspaceId: workspace });
+  // A form begins with what is saved now, not with what was remembered of an earlier visit.
+  const isAnswered = useRef(false);
+  isAnswered.current ||= !loading && !told.loading;
+  const product = isAnswered.current ? (data?.product ?? null) : null;
   const rule = product?.rules.find(({ id }) => id === ruleId) ?? null;
   const title = ruleId === 'new' ? 'New rule' : (rule?.name ?? null);
   useTitle(title);
@@ -45,7 +59,14 @@ export function RuleScreen({ params }: ScreenProps) {
       {error !== null && <Note kind="error">{error.message}</Note>}
       {isGone && <Note>The product has no such rule.</Note>}
       {product !== null && !isGone && (
-        <RuleEditor key={ruleId} productId={productId} timeZone={product.timeZone} ground={product} rule={rule} />
+        <RuleEditor
+          key={ruleId}
+          productId={productId}
+          timeZone={product.timeZone}
+          ground={product}
+          rule={rule}
+          told={told.error === null ? told.data : null}
+        />
       )}
     </main>
   );
@@ -57,11 +78,16 @@ interface RuleEditorProps {
   ground: Ground;
   /** null: a new one. */
   rule: RuleParts | null;
+  /** The endpoints; null: they are not for who looks. */
+  told: DataOf<typeof RuleEndpoints> | null;
 }
 
-function RuleEditor({ productId, timeZone, ground, rule }: RuleEditorProps) {
+function RuleEditor({ productId, timeZone, ground, rule, told }: RuleEditorProps) {
   const isAllowed = may('CONFIGURE');
-  const [draft, setDraft] = useState<RuleDraft>(() => (rule === null ? newRule(ground.fields) : draftOf(rule)));
+  const [draft, setDraft] = useState<RuleDraft>(() => {
+    const named = told?.product.rules.find(({ id }) => id === rule?.id)?.notify.endpoints.map(({ id }) => id);
+    return rule === null ? newRule(ground.fields) : draftOf(rule, named ?? null);
+  });
   const [deviceId, setDeviceId] = useState<string | null>(null);
   const [isWide, setWide] = useState(false);
   const [focused, setFocused] = useState({ level: 0, condition: 0 });
@@ -100,6 +126,7 @@ function RuleEditor({ productId, timeZone, ground, rule }: RuleEditorProps) {
               ground={ground}
               timeZone={timeZone}
               draft={draft}
+              endpoints={told?.workspace.endpoints ?? []}
               deviceId={deviceId}
               onChange={change}
               onFocus={(level, condition) => setFocused({ level, condition })}
@@ -146,7 +173,7 @@ interface TrialWish {
 
 /** Runs what is typed over stored history, once it is whole and nobody has typed for a moment. The last answer counts. */
 function useTrial({ productId, input, deviceId, isReady, range }: TrialWish) {
-  const typed = input === null ? null : JSON.stringify({ ...input, name: 'as typed' });
+  const typed = input === null ? null : JSON.stringify({ ...input, name: 'as typed', notify: undefined });
   const settled = useLater(typed, LATER_MS);
   const variables = useMemo(() => {
     if (settled === null || !isReady) return null;
