@@ -9,15 +9,16 @@ const MAX_ISOLATES = 64;
 const MAX_HEAPS_MB = 400;
 
 /**
- * Command that starts `decoder.worker` (or `worker`), which may read only its own folder, the comparison of device
- * names and isolated-vm.
+ * Command that starts `decoder.worker` (or `worker`), which may read only its own folder, the two modules that it
+ * imports from elsewhere, and isolated-vm.
  */
 export function decoderCommand(memoryMb: number, worker?: string): { command: string; args: string[] } {
   const own = programFile('sandbox/decoder.worker');
   const require = createRequire(import.meta.url);
   const addon = dirname(require.resolve('isolated-vm/package.json'));
   const loader = dirname(createRequire(join(addon, 'package.json')).resolve('node-gyp-build/package.json'));
-  const readable = [dirname(own), programFile('domain/text/device-identity'), addon, loader, '/etc/alpine-release'];
+  const imported = ['domain/text/device-identity', 'must'].map(programFile);
+  const readable = [dirname(own), ...imported, addon, loader, '/etc/alpine-release'];
   // Node reads the package.json files above a module to know its type.
   for (let folder = dirname(own); folder !== dirname(folder); folder = dirname(folder)) {
     const description = join(folder, 'package.json');

@@ -53,54 +53,52 @@ const FILE = { filename: 'decoder.js' };
 export class ProductIsolate {
   readonly #isolates: Isolates;
   readonly #memoryMb: number;
-  #isolate!: ivm.Isolate;
-  #realm!: ivm.Script;
+  #vm: { isolate: ivm.Isolate; realm: ivm.Script };
   #programs = new Map<string, Program>();
   #serials = '{}';
   #clock = new ThreadClock();
   /** Processor time and wall time of the last try of a run. */
-  #durationMs = 0;
-  #wallMs = 0;
-  #notMeasuredMs = 0;
-  #heldBytes = 0;
+  readonly #last = { durationMs: 0, wallMs: 0 };
+  /** Memory when it was last measured, and what has run since. */
+  readonly #memory = { heldBytes: 0, notMeasuredMs: 0 };
 
   constructor(isolates: Isolates, memoryMb: number) {
     this.#isolates = isolates;
     this.#memoryMb = memoryMb;
-    this.#beginAnew();
+    this.#vm = this.#beginAnew();
   }
 
-  #beginAnew(): void {
+  #beginAnew(): { isolate: ivm.Isolate; realm: ivm.Script } {
     this.#programs.clear();
-    this.#isolate = new this.#isolates.Isolate({
+    const isolate = new this.#isolates.Isolate({
       memoryLimit: Math.max(8, this.#memoryMb),
       // V8 is about to end the process: nothing in it can be trusted.
       onCatastrophicError: () => process.abort(),
     });
-    this.#realm = this.#isolate.compileScriptSync(REALM_TEXT, { filename: 'inlet.js' });
+    return { isolate, realm: isolate.compileScriptSync(REALM_TEXT, { filename: 'inlet.js' }) };
   }
 
   get disposed(): boolean {
-    return this.#isolate.isDisposed;
+    return this.#vm.isolate.isDisposed;
   }
 
   /** Memory when it was last measured. */
   get heldBytes(): number {
-    return this.#heldBytes;
+    return this.#memory.heldBytes;
   }
 
   /** Measures the memory from time to time, after a run of this length; returns whether it did. */
   measure(ranMs: number): boolean {
-    this.#notMeasuredMs += ranMs;
-    if (this.#notMeasuredMs < MEASURED_MS || this.disposed) return false;
-    this.#notMeasuredMs = 0;
-    const { total_heap_size: heap, externally_allocated_size: outside } = this.#isolate.getHeapStatisticsSync();
-    this.#heldBytes = heap + outside;
+    this.#memory.notMeasuredMs += ranMs;
+    if (this.#memory.notMeasuredMs < MEASURED_MS || this.disposed) return false;
+    this.#memory.notMeasuredMs = 0;
+    const { total_heap_size: heap, externally_allocated_size: outside } = this.#vm.isolate.getHeapStatisticsSync();
+    this.#memory.heldBytes = heap + outside;
     return true;
   }
 
   dispose(): void {
-    if (!this.#isolate.isDisposed) this.#isolate.dispose();
+    if (!this.#vm.isolate.isDisposed) this.#vm.isolate.dispose();
   }
 
   setSerials(text: string): void {
@@ -118,7 +116,7 @@ export class ProductIsolate {
     lastRound: boolean,
     timeout: number,
   ): Outcome {
-    this.#durationMs = 0;
+    this.#last.durationMs = 0;
     try {
       const program = this.#program(sourceNo, source, entryPoint);
       if (program.syntaxError !== null) return { text: program.syntaxError, durationMs: 0 };
@@ -130,13 +128,13 @@ export class ProductIsolate {
         text = this.#call(program, input, lookedUp, lastRound, timeout);
         if (text === 'D') text = failureText('THREW', 'The decoder could not be run.');
       } else program.spoiltInARow = 0;
-      return { text: namedFailure(text), durationMs: this.#durationMs };
+      return { text: namedFailure(text), durationMs: this.#last.durationMs };
     } catch (error) {
       const text = this.#failureOf(error, timeout);
       // isolated-vm read the error outside of any call, where users' getters ran; what they left behind would run with
       // the next call.
       this.dispose();
-      return { text, durationMs: this.#durationMs };
+      return { text, durationMs: this.#last.durationMs };
     }
   }
 
@@ -151,18 +149,18 @@ export class ProductIsolate {
     for (;;) {
       try {
         const text = this.#call(program, input, lookedUp, lastRound, wallMs);
-        if (this.#durationMs <= timeout * 1.1 || wallMs === timeout) return text;
+        if (this.#last.durationMs <= timeout * 1.1 || wallMs === timeout) return text;
         return failureText('TIMEOUT', timeoutMessage(timeout));
       } catch (error) {
         const hadLess = this.disposed && [...this.#programs.values()].some(({ calls }) => calls > 0);
         if (!hadLess) {
-          if (this.disposed || !isTimeout(error) || this.#wallMs < wallMs * 0.9) throw error;
-          if (this.#durationMs > timeout * FAIR_SHARE || wallMs >= timeout * MAX_STARVED) throw error;
-          const needsMs = (timeout * wallMs) / Math.max(1, this.#durationMs);
+          if (this.disposed || !isTimeout(error) || this.#last.wallMs < wallMs * 0.9) throw error;
+          if (this.#last.durationMs > timeout * FAIR_SHARE || wallMs >= timeout * MAX_STARVED) throw error;
+          const needsMs = (timeout * wallMs) / Math.max(1, this.#last.durationMs);
           wallMs = Math.round(Math.min(timeout * MAX_STARVED, Math.max(wallMs * 2, needsMs * 1.5)));
         }
         this.dispose();
-        this.#beginAnew();
+        this.#vm = this.#beginAnew();
         program = this.#program(program.sourceNo, program.source, program.entryPoint);
       }
     }
@@ -182,8 +180,8 @@ export class ProductIsolate {
         text = cell.settle.applySync(undefined, [], { timeout: left }) as string;
       }
     } finally {
-      this.#wallMs = performance.now() - started;
-      this.#durationMs = this.#clock.usedMs(this.#wallMs);
+      this.#last.wallMs = performance.now() - started;
+      this.#last.durationMs = this.#clock.usedMs(this.#last.wallMs);
     }
     program.calls += 1;
     // It would refuse a second call anyway.
@@ -194,9 +192,9 @@ export class ProductIsolate {
   #open(program: Program): Cell {
     // Watching the built-ins takes milliseconds to set up, so not for the first call.
     const kept = program.factory !== null && program.calls > 0;
-    const context = this.#isolate.createContextSync();
+    const context = this.#vm.isolate.createContextSync();
     const references: { release(): void }[] = [context];
-    const make = this.#realm.runSync(context, { reference: true }) as ivm.Reference;
+    const make = this.#vm.realm.runSync(context, { reference: true }) as ivm.Reference;
     const runner = make.applySync(undefined, [kept], {
       result: { reference: true },
     }) as ivm.Reference;
@@ -226,7 +224,7 @@ export class ProductIsolate {
     // The wrapper returns text for all that users' code throws, so this is isolated-vm's error or an unhandled
     // rejection.
     if (this.disposed) return failureText('OUT_OF_MEMORY', memoryMessage(this.#memoryMb), ...at);
-    if (this.#wallMs >= timeout * 0.9 && isTimeout(error)) {
+    if (this.#last.wallMs >= timeout * 0.9 && isTimeout(error)) {
       return failureText('TIMEOUT', timeoutMessage(timeout), ...at);
     }
     const told = name === '' ? message.slice(0, 2000) : `${name}: ${message.slice(0, 2000)}`;
@@ -248,7 +246,7 @@ export class ProductIsolate {
     }
     const traits = readTraits(source);
     const text = withoutHashbang(source);
-    const syntaxError = compileError(this.#isolate, text);
+    const syntaxError = compileError(this.#vm.isolate, text);
     const program: Program = {
       sourceNo,
       source: text,
@@ -277,7 +275,7 @@ export class ProductIsolate {
   #factory(source: string): ivm.Script | null {
     try {
       const text = `(() => {\n${source}\n;return ${ENTRY_FUNCTIONS};})`;
-      return this.#isolate.compileScriptSync(text, { ...FILE, lineOffset: -1 });
+      return this.#vm.isolate.compileScriptSync(text, { ...FILE, lineOffset: -1 });
     } catch {
       return null; // something a script may do and a function may not
     }

@@ -61,11 +61,9 @@ const SLICE = 10_000;
 export class DeviceStatuses {
   readonly #deps: DeviceStatusesDeps;
   readonly #workspaces = new Map<string, Workspace>();
-  readonly #byKey = new Map<number, Watched>();
-  readonly #byId = new Map<string, Watched>();
+  readonly #watched = { byKey: new Map<number, Watched>(), byId: new Map<string, Watched>() };
   /** Ids of devices, watched or just made, and of products whose limits may be others. */
-  readonly #doubtful = new Set<string>();
-  readonly #changedProducts = new Set<string>();
+  readonly #doubtful = { devices: new Set<string>(), products: new Set<string>() };
   readonly #pages = new EventLoopQueue(LANES.statusPages);
   readonly #alarm = new Alarm();
   /** Subscription to what is recorded, or the attempt at one; null: it has failed. */
@@ -99,16 +97,16 @@ export class DeviceStatuses {
   follow(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.kind === 'everything') this.#doubtAll();
-      else if (change.kind === 'product') this.#changedProducts.add(change.id);
+      else if (change.kind === 'product') this.#doubtful.products.add(change.id);
       else if (
         change.kind === 'devices' &&
         (change.workspaceId === undefined || this.#workspaces.has(change.workspaceId))
       )
-        for (const id of change.ids) this.#doubtful.add(id);
+        for (const id of change.ids) this.#doubtful.devices.add(id);
     }
-    if (this.#doubtful.size + this.#changedProducts.size <= MAX_DOUBTFUL) return;
-    this.#doubtful.clear();
-    this.#changedProducts.clear();
+    if (this.#doubtful.devices.size + this.#doubtful.products.size <= MAX_DOUBTFUL) return;
+    this.#doubtful.devices.clear();
+    this.#doubtful.products.clear();
     this.#doubtAll();
   }
 
@@ -147,7 +145,7 @@ export class DeviceStatuses {
       for await (const { deviceKey } of events) {
         const device = this.#silent(deviceKey);
         if (device === null) continue;
-        this.#doubtful.add(device.deviceId);
+        this.#doubtful.devices.add(device.deviceId);
         this.#alarm.ring();
       }
     } catch (error) {
@@ -159,7 +157,7 @@ export class DeviceStatuses {
 
   /** The device, if its status may change when it is heard. An overdue one may be asked for already, as it was before that. */
   #silent(deviceKey: number): Watched | null {
-    const device = this.#byKey.get(deviceKey);
+    const device = this.#watched.byKey.get(deviceKey);
     return device !== undefined && !(device.online && !isOverdue(device, this.#deps.now())) ? device : null;
   }
 
@@ -175,7 +173,7 @@ export class DeviceStatuses {
           lookAt = Math.max(from + EVERY_MS, 2 * performance.now() - from);
         }
         await this.#readDoubtful();
-        if (this.#doubtful.size === 0) await this.#alarm.sleep(Math.max(0, lookAt - performance.now()));
+        if (this.#doubtful.devices.size === 0) await this.#alarm.sleep(Math.max(0, lookAt - performance.now()));
       } catch (error) {
         this.#deps.onError(error);
         await pause(EVERY_MS);
@@ -189,7 +187,9 @@ export class DeviceStatuses {
       if (workspace.isLoaded && workspace.isDoubted) await this.#readAll(workspace, this.#deps.now());
     await this.#followLimits();
     const now = this.#deps.now();
-    await this.#each((device) => device.online && isOverdue(device, now) && this.#doubtful.add(device.deviceId));
+    await this.#each(
+      (device) => device.online && isOverdue(device, now) && this.#doubtful.devices.add(device.deviceId),
+    );
   }
 
   /** Reads all devices of the workspace, and forgets those that are gone. */
@@ -215,17 +215,17 @@ export class DeviceStatuses {
 
   /** Of changed products their limits count alone: only devices whose status those turn are read. */
   async #followLimits(): Promise<void> {
-    for (const ids of pagesOf([...this.#changedProducts])) {
-      for (const id of ids) this.#changedProducts.delete(id);
+    for (const ids of pagesOf([...this.#doubtful.products])) {
+      for (const id of ids) this.#doubtful.products.delete(id);
       const limits = await this.#page(NOBODY.tenant, () => readLimits(this.#deps.database, ids)).catch((error) => {
-        for (const id of ids) this.#changedProducts.add(id);
+        for (const id of ids) this.#doubtful.products.add(id);
         throw error;
       });
       const now = this.#deps.now();
       await this.#each((device) => {
         const limitMs = limits.get(device.productId);
         if (limitMs === undefined || device.hasOwnLimit) return;
-        if (isOverdue({ ...device, limitMs }, now) === device.online) this.#doubtful.add(device.deviceId);
+        if (isOverdue({ ...device, limitMs }, now) === device.online) this.#doubtful.devices.add(device.deviceId);
         else device.limitMs = limitMs;
       });
     }
@@ -233,7 +233,7 @@ export class DeviceStatuses {
 
   /** Reads them, first those of workspaces with few, for no longer than a second. */
   async #readDoubtful(): Promise<void> {
-    const byWorkspace = Map.groupBy(this.#doubtful, (id) => this.#byId.get(id)?.workspaceId).values();
+    const byWorkspace = Map.groupBy(this.#doubtful.devices, (id) => this.#watched.byId.get(id)?.workspaceId).values();
     const ids = [...byWorkspace].sort((some, others) => some.length - others.length).flat();
     const until = performance.now() + EVERY_MS;
     for (const page of pagesOf(ids)) {
@@ -244,12 +244,12 @@ export class DeviceStatuses {
 
   async #readPage(ids: readonly string[]): Promise<void> {
     // One that is heard while it is read is doubtful again.
-    for (const id of ids) this.#doubtful.delete(id);
+    for (const id of ids) this.#doubtful.devices.delete(id);
     try {
       const there = new Set((await this.#read(oneOf('d.id', ids), null)).map(({ deviceId }) => deviceId));
-      for (const id of ids) if (!there.has(id)) this.#forget(this.#byId.get(id));
+      for (const id of ids) if (!there.has(id)) this.#forget(this.#watched.byId.get(id));
     } catch (error) {
-      for (const id of ids) this.#doubtful.add(id);
+      for (const id of ids) this.#doubtful.devices.add(id);
       throw error;
     }
   }
@@ -266,7 +266,7 @@ export class DeviceStatuses {
     for (const { ownSeconds, productSeconds, ...place } of rows) {
       const limit = { limitMs: limitOf(ownSeconds ?? productSeconds), hasOwnLimit: ownSeconds !== null };
       const heardAt = heard.get(place.deviceKey) ?? -Infinity;
-      const known = this.#byKey.get(place.deviceKey);
+      const known = this.#watched.byKey.get(place.deviceKey);
       const online = since !== null && heardAt + limit.limitMs >= since;
       const device = known ?? this.#add({ ...place, ...limit, heardAt, online }, since);
       if (device === null) continue;
@@ -275,7 +275,7 @@ export class DeviceStatuses {
       const now = this.#deps.now();
       if (isOverdue(device, now) === device.online) changes.push(turn(device, now, isNewLimit));
       // What it has sent since it was asked for was nobody's news.
-      else if (known === undefined && !device.online) this.#doubtful.add(device.deviceId);
+      else if (known === undefined && !device.online) this.#doubtful.devices.add(device.deviceId);
     }
     if (changes.length > 0 && !this.#isOver) await this.#deps.notify(changes);
     return rows;
@@ -293,21 +293,21 @@ export class DeviceStatuses {
       workspace.isDoubted = true;
       return null;
     }
-    if (workspace.devices >= (this.#deps.maxWatched - (this.#byKey.size - workspace.devices)) / 2) {
+    if (workspace.devices >= (this.#deps.maxWatched - (this.#watched.byKey.size - workspace.devices)) / 2) {
       if (workspace.isLoaded) return null;
       // A number would say how many devices others have.
       throw new AppError('OVERLOADED', 'There are more devices in the workspace than can be watched; ask `devices`.');
     }
     workspace.devices += 1;
-    this.#byKey.set(device.deviceKey, device);
-    this.#byId.set(device.deviceId, device);
+    this.#watched.byKey.set(device.deviceKey, device);
+    this.#watched.byId.set(device.deviceId, device);
     return device;
   }
 
   #forget(device: Watched | undefined): void {
     if (device === undefined) return;
-    this.#byKey.delete(device.deviceKey);
-    this.#byId.delete(device.deviceId);
+    this.#watched.byKey.delete(device.deviceKey);
+    this.#watched.byId.delete(device.deviceId);
     must(this.#workspaces.get(device.workspaceId)).devices -= 1;
   }
 
@@ -319,7 +319,7 @@ export class DeviceStatuses {
 
   async #each(visit: (device: Watched) => unknown): Promise<void> {
     let visited = 0;
-    for (const device of this.#byKey.values()) {
+    for (const device of this.#watched.byKey.values()) {
       visit(device);
       if (++visited % SLICE === 0) await yieldToEventLoop();
     }

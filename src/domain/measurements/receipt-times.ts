@@ -45,26 +45,24 @@ export interface NodePlace {
 export class ReceiptTimes {
   readonly #last = new Map<number, number>();
   readonly #most: number;
-  #forgetAt = 0;
-  #forgotAt = 0;
-  /** Those that are yet to be looked at, for the first time or, as they were too many, for the second. */
+  /** Devices that are yet to be looked at, for the first time or, as they were too many, for the second. */
   #looking: { at: Iterator<[number, number]>; isSecond: boolean } | null = null;
+  /** The last look, and the number of devices with which the next one begins. */
+  #looked = { at: 0, nextSize: 0 };
   readonly #place: () => NodePlace;
   /** No time before this is given any more: never beyond what the clock has shown, as it holds for everybody. */
   #floor = 0;
-  #latest = 0;
-  /** The latest time that it was, unless the clock was put back much further than times may lie ahead. */
-  #clock = 0;
-  readonly #marks: ReceiptMarks;
-  readonly #marked = new LRUCache<number, number>({ max: MAX_MARKS });
+  /** The latest time that was given, and that it was, unless the clock was put back much further than times may lie ahead. */
+  readonly #until = { given: 0, now: 0 };
+  readonly #marks: NotedMarks;
 
   constructor(place: () => NodePlace = () => ({ at: 0, of: 1 }), most = MAX_DEVICES, marks: ReceiptMarks = NO_MARKS) {
     this.#place = place;
     this.#most = most;
-    this.#marks = marks;
+    this.#marks = new NotedMarks(marks);
     for (const [key, until] of marks.known) {
       this.#last.set(key, until);
-      this.#latest = Math.max(this.#latest, until);
+      this.#until.given = Math.max(this.#until.given, until);
     }
   }
 
@@ -79,7 +77,7 @@ export class ReceiptTimes {
    */
   take(deviceKeys: Iterable<number>, now: number): number {
     const latest = now + MAX_AHEAD_MS;
-    this.#clock = this.#clock < latest + MAX_AHEAD_MS ? Math.max(now, this.#clock) : now;
+    this.#until.now = this.#until.now < latest + MAX_AHEAD_MS ? Math.max(now, this.#until.now) : now;
     if (this.#looking !== null || this.#last.size >= this.#most) this.#forget(now);
     const { at, of } = this.#place();
     // How long ago this node might have given one.
@@ -92,8 +90,8 @@ export class ReceiptTimes {
     }
     time += (of - past(time)) % of;
     // Where the clock was put back everybody is ahead of it, and who is too far begins anew.
-    const isFar = time > this.#clock + NEAR_MS;
-    const isTooFar = time > this.#clock + MAX_BURST_MS || time > latest - of;
+    const isFar = time > this.#until.now + NEAR_MS;
+    const isTooFar = time > this.#until.now + MAX_BURST_MS || time > latest - of;
     if (isFar && (isTooFar || !this.#hasRoom(deviceKeys)))
       throw new AppError(
         'OVERLOADED',
@@ -102,25 +100,15 @@ export class ReceiptTimes {
       );
     for (const key of deviceKeys) {
       this.#last.set(key, time);
-      if (time > now + NEAR_MS) this.#mark(key, time, now);
+      if (time > now + NEAR_MS) this.#marks.note(key, time, now);
     }
-    this.#latest = Math.max(this.#latest, time);
+    this.#until.given = Math.max(this.#until.given, time);
     return time;
   }
 
   /** By when everything has been received that is there `now`: a burst runs ahead of the clock. */
   latest(now: number): number {
-    return this.#latest < now + MAX_AHEAD_MS ? Math.max(now, this.#latest) : now;
-  }
-
-  #mark(key: number, time: number, now: number): void {
-    const lead = Math.min(MOST_LEAD_MS, Math.max(LEAD_MS, time - now));
-    const marked = this.#marked.get(key) ?? 0;
-    // One that lies too far ahead is of a clock that was put back since.
-    if (marked >= time + lead / 2 && marked <= now + MAX_AHEAD_MS) return;
-    const until = Math.min(time + lead, now + MAX_AHEAD_MS - 1);
-    this.#marked.set(key, until);
-    this.#marks.note(key, until);
+    return this.#until.given < now + MAX_AHEAD_MS ? Math.max(now, this.#until.given) : now;
   }
 
   #hasRoom(deviceKeys: Iterable<number>): boolean {
@@ -131,7 +119,7 @@ export class ReceiptTimes {
 
   #forget(now: number): void {
     if (this.#looking === null) {
-      if (this.#last.size < this.#forgetAt && Math.abs(now - this.#forgotAt) < FORGET_EVERY_MS) return;
+      if (this.#last.size < this.#looked.nextSize && Math.abs(now - this.#looked.at) < FORGET_EVERY_MS) return;
       this.#looking = { at: this.#last.entries(), isSecond: false };
     }
     // A call that came before them may take its time only now: it is given none of theirs.
@@ -143,14 +131,33 @@ export class ReceiptTimes {
         if (time < this.#floor) this.#last.delete(key);
       } else if (this.#looking.isSecond || this.#last.size < this.#most) {
         this.#looking = null;
-        this.#forgetAt = Math.max(this.#most, 2 * this.#last.size);
-        this.#forgotAt = now;
+        this.#looked = { at: now, nextSize: Math.max(this.#most, 2 * this.#last.size) };
         return;
       } else {
         // The clock was put back, or very many came within a moment: they all go on behind it.
-        this.#floor = this.#clock + 1;
+        this.#floor = this.#until.now + 1;
         this.#looking = { at: this.#last.entries(), isSecond: true };
       }
     }
+  }
+}
+
+/** Notes marks far enough ahead of the times that few are needed. */
+class NotedMarks {
+  readonly #marks: ReceiptMarks;
+  readonly #marked = new LRUCache<number, number>({ max: MAX_MARKS });
+
+  constructor(marks: ReceiptMarks) {
+    this.#marks = marks;
+  }
+
+  note(key: number, time: number, now: number): void {
+    const lead = Math.min(MOST_LEAD_MS, Math.max(LEAD_MS, time - now));
+    const marked = this.#marked.get(key) ?? 0;
+    // One that lies too far ahead is of a clock that was put back since.
+    if (marked >= time + lead / 2 && marked <= now + MAX_AHEAD_MS) return;
+    const until = Math.min(time + lead, now + MAX_AHEAD_MS - 1);
+    this.#marked.set(key, until);
+    this.#marks.note(key, until);
   }
 }

@@ -117,10 +117,7 @@ class ImportRun {
     rejected: [],
   };
   readonly #deps: ImporterDeps;
-  readonly #access: Access;
-  readonly #turns: BackgroundTurns;
-  readonly #device: DeviceInfo | null;
-  readonly #accessNow: () => Promise<Access>;
+  readonly #asked: Asked;
   /** Devices by the names in this batch, as they were at `#foundAt`. */
   readonly #found = new Map<string, FoundDevice>();
   #foundAt: number;
@@ -129,15 +126,11 @@ class ImportRun {
   /** Oldest revision of the devices found for the batch. */
   #batchFrom: number;
   /** Estimated price and measured time of the work since the last yield. */
-  #spentMs = 0;
-  #tookMs = 0;
+  #slice = { spentMs: 0, tookMs: 0 };
 
-  constructor(deps: ImporterDeps, { access, turns, device, accessNow }: Asked) {
+  constructor(deps: ImporterDeps, asked: Asked) {
     this.#deps = deps;
-    this.#access = access;
-    this.#turns = turns;
-    this.#device = device;
-    this.#accessNow = accessNow;
+    this.#asked = asked;
     this.#foundAt = this.#batchFrom = deps.ingestCache.revision;
     this.#batch = new ImportBatch(deps, this.#seen);
   }
@@ -145,7 +138,7 @@ class ImportRun {
   /** `characters`: of the lines, whether valid or not. */
   async take(lines: Iterable<ImportLine>, characters: number): Promise<void> {
     if (this.#batch.isLong) await this.commit();
-    this.#spentMs += characters * CHARACTER_MS;
+    this.#slice.spentMs += characters * CHARACTER_MS;
     this.#batch.characters += characters;
     await this.#add(lines, () => this.commit());
     if (this.#isSliceOver()) await this.#giveWay();
@@ -153,27 +146,27 @@ class ImportRun {
   }
 
   async #add(lines: Iterable<ImportLine>, whenFull: () => Promise<void>): Promise<void> {
-    let from = performance.now() - this.#tookMs;
+    let from = performance.now() - this.#slice.tookMs;
     for (const line of lines) {
       let found = this.#known(line);
       if (found === undefined) {
         const started = performance.now();
         found = await this.#find(line);
-        this.#spentMs += Math.min(performance.now() - started, MOST_LOOK_UP_MS);
+        this.#slice.spentMs += Math.min(performance.now() - started, MOST_LOOK_UP_MS);
       }
       this.#batch.add(line, found);
-      this.#spentMs += Math.max(1, line.values.length) * VALUE_MS;
-      this.#tookMs = performance.now() - from;
+      this.#slice.spentMs += Math.max(1, line.values.length) * VALUE_MS;
+      this.#slice.tookMs = performance.now() - from;
       if (!this.#batch.isFull && !this.#isSliceOver()) continue;
       await this.#giveWay();
       if (this.#batch.isFull) await whenFull();
       from = performance.now();
     }
-    this.#tookMs = performance.now() - from;
+    this.#slice.tookMs = performance.now() - from;
   }
 
   #isSliceOver(): boolean {
-    return Math.max(this.#spentMs, this.#tookMs) >= SLICE_MS;
+    return Math.max(this.#slice.spentMs, this.#slice.tookMs) >= SLICE_MS;
   }
 
   /**
@@ -182,11 +175,10 @@ class ImportRun {
    */
   async #giveWay(): Promise<void> {
     // Charge the measured time if it is longer, as on a busy machine.
-    this.#turns.spend(Math.max(this.#spentMs, this.#tookMs));
-    this.#spentMs = 0;
-    this.#tookMs = 0;
+    this.#asked.turns.spend(Math.max(this.#slice.spentMs, this.#slice.tookMs));
+    this.#slice = { spentMs: 0, tookMs: 0 };
     await yieldToEventLoop();
-    await this.#turns.next();
+    await this.#asked.turns.next();
   }
 
   /** Commits the batch and counts its lines. */
@@ -227,7 +219,7 @@ class ImportRun {
     if (devices.length === 0) return true;
     const receipt = { batches: devices.map(({ batch }) => batch) };
     const isAllowed = async (): Promise<boolean> => {
-      const access = await this.#accessNow();
+      const access = await this.#asked.accessNow();
       for (const { device } of devices) access.requireDevice(device, 'CONFIGURE');
       return this.#batchFrom === this.#deps.ingestCache.revision || (await this.#allThere(devices));
     };
@@ -240,7 +232,7 @@ class ImportRun {
       return true;
     };
     // Give up the piece while waiting for room, so that others can work.
-    return retryWhileOverloaded(() => this.#turns.piece(store));
+    return retryWhileOverloaded(() => this.#asked.turns.piece(store));
   }
 
   async #allThere(devices: readonly DeviceBatch[]): Promise<boolean> {
@@ -255,15 +247,16 @@ class ImportRun {
       this.#found.clear();
       this.#foundAt = revision;
     }
-    const name = this.#device === null ? nameIn(line) : this.#device.id;
+    const name = this.#asked.device?.id ?? nameIn(line);
     return typeof name === 'string' ? this.#found.get(name) : undefined;
   }
 
   async #find(line: ImportLine): Promise<FoundDevice> {
-    if (this.#device !== null) {
-      const device = await this.#deps.devices.named(this.#access, this.#device.id, 'CONFIGURE');
-      this.#found.set(device.id, device);
-      return device;
+    const { access, device } = this.#asked;
+    if (device !== null) {
+      const current = await this.#deps.devices.named(access, device.id, 'CONFIGURE');
+      this.#found.set(current.id, current);
+      return current;
     }
     if (line.error !== null) return { code: 'INVALID_ENTRY', message: line.error };
     const named = nameIn(line);
@@ -271,14 +264,12 @@ class ImportRun {
       return { code: 'MISSING_DEVICE', message: 'The line has no "device": a serial number or device id.' };
     if (!isPossibleSerial(named)) return unknownDevice(named);
     const name = flatCopy(named);
-    const found = await this.#deps.devices
-      .named(this.#access, name, 'CONFIGURE')
-      .catch((thrown: unknown): FoundDevice => {
-        if (!(thrown instanceof AppError)) throw thrown;
-        if (thrown.code === 'AMBIGUOUS_DEVICE') return { code: thrown.code, message: thrown.message };
-        if (thrown.code !== 'NOT_FOUND' && thrown.code !== 'FORBIDDEN') throw thrown;
-        return unknownDevice(name);
-      });
+    const found = await this.#deps.devices.named(access, name, 'CONFIGURE').catch((thrown: unknown): FoundDevice => {
+      if (!(thrown instanceof AppError)) throw thrown;
+      if (thrown.code === 'AMBIGUOUS_DEVICE') return { code: thrown.code, message: thrown.message };
+      if (thrown.code !== 'NOT_FOUND' && thrown.code !== 'FORBIDDEN') throw thrown;
+      return unknownDevice(name);
+    });
     this.#found.set(name, found);
     return found;
   }

@@ -53,9 +53,11 @@ interface Heard {
  * in here are newer than those there, or the same. Flushes stay in memory as long as they are in the table.
  */
 export class IntakeView {
-  readonly #bounds: Sqlite.Statement<[], [number | null, number | null]>;
-  readonly #after: Sqlite.Statement<[number], { seq: number; stored_at: number; frames: Buffer }>;
-  readonly #liveInTable: Sqlite.Statement<[number, number], [deviceKey: number, timestamp: number, storedAt: number]>;
+  readonly #sql: {
+    bounds: Sqlite.Statement<[], [number | null, number | null]>;
+    after: Sqlite.Statement<[number], { seq: number; stored_at: number; frames: Buffer }>;
+    live: Sqlite.Statement<[number, number], [deviceKey: number, timestamp: number, storedAt: number]>;
+  };
   readonly #came = new Map<number, OfDevice>();
   readonly #heard = new Map<number, Heard>();
   /** Flushes in their order. */
@@ -69,21 +71,23 @@ export class IntakeView {
   /** `seen`: by all views of the thread. */
   constructor(db: Sqlite.Database, seen: Seen = { last: 0 }) {
     this.#seen = seen;
-    this.#bounds = db.prepare<[], [number | null, number | null]>('SELECT min(seq), max(seq) FROM intake').raw();
-    this.#after = db.prepare('SELECT seq, stored_at, frames FROM intake WHERE seq > ? ORDER BY seq');
-    this.#liveInTable = db
-      .prepare<[number, number], [deviceKey: number, timestamp: number, storedAt: number]>(
-        'SELECT device_key, ts, stored_at FROM reading WHERE seq BETWEEN ? AND ? AND stored_at > 0',
-      )
-      .raw();
+    this.#sql = {
+      bounds: db.prepare<[], [number | null, number | null]>('SELECT min(seq), max(seq) FROM intake').raw(),
+      after: db.prepare('SELECT seq, stored_at, frames FROM intake WHERE seq > ? ORDER BY seq'),
+      live: db
+        .prepare<[number, number], [deviceKey: number, timestamp: number, storedAt: number]>(
+          'SELECT device_key, ts, stored_at FROM reading WHERE seq BETWEEN ? AND ? AND stored_at > 0',
+        )
+        .raw(),
+    };
   }
 
   /** Takes in new flushes at the start of each transaction. */
   refresh(): void {
-    const [first, last] = must(this.#bounds.get());
+    const [first, last] = must(this.#sql.bounds.get());
     if ((first ?? Infinity) > this.#first) this.#forgetBefore(first ?? Infinity);
     if (last !== null && last > this.#added) {
-      for (const row of this.#after.all(this.#added)) this.#add(row.seq, row.stored_at, row.frames);
+      for (const row of this.#sql.after.all(this.#added)) this.#add(row.seq, row.stored_at, row.frames);
       this.#added = last;
     }
     this.#first = first ?? Infinity;
@@ -208,7 +212,7 @@ export class IntakeView {
     let live: Map<string, number> | null = null;
     return (deviceKey, { timestamp, storedAt }) => {
       if (storedAt > 0) return storedAt;
-      live ??= new Map(this.#liveInTable.all(this.#first, upTo).map(([key, ts, at]) => [`${key} ${ts}`, at]));
+      live ??= new Map(this.#sql.live.all(this.#first, upTo).map(([key, ts, at]) => [`${key} ${ts}`, at]));
       const before = live.size === 0 ? undefined : live.get(`${deviceKey} ${timestamp}`);
       return storedAgainAt(before ?? -Infinity, storedAt);
     };
