@@ -210,7 +210,18 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const runner = new CallRunner({ engine, ingestCache, history, judge, senders });
   const examples = new DecoderExamples({ database, ingestCache, runner, now });
   const decoders = new DecoderService({ database, ingestCache, cluster, store, engine, runner, examples, now });
-  const configuring = { ...deps, audited: database, store, engine, examples, ingestCache, plans, atRisk, shares };
+  const configuring = {
+    ...deps,
+    ...outgoing,
+    audited: database,
+    store,
+    engine,
+    examples,
+    ingestCache,
+    plans,
+    atRisk,
+    shares,
+  };
   const documents = createConfiguration({ ...configuring, products, removals, suggestions, rules: watched.ruleEnds });
   const calls = new CallLog({ ingestCache, store, feed: callFeed, shares });
   const replaying = { authenticator, ingestCache, store, keys, recorder, runner, receiptTimes, shares, now };

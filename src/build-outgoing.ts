@@ -101,7 +101,9 @@ export function createOutgoing(deps: OutgoingDeps, closers: Closers) {
   });
   const deliveries = new Deliveries({ database, endpoints, transmitter, feed: deliveryFeed, onWake: wake, now });
   const outbox = new Outbox({ database: bare, now, onWake: wake });
-  return { sender, outbox, endpoints, deliveries, deliveryFeed, sendingDeps: { told, listeners } };
+  const { sendsMail } = transmitter;
+  const sendingDeps = { told, listeners };
+  return { sender, outbox, endpoints, deliveries, deliveryFeed, sendsMail, onEndpoints: onChange, sendingDeps };
 }
 
 interface ReadersDeps extends WayOut {

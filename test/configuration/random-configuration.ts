@@ -70,6 +70,7 @@ export class RandomConfiguration {
   async make(products: number): Promise<void> {
     for (let at = 0; at < products; at += 1) await this.#product();
     for (let at = this.#upTo(4); at > 0; at -= 1) await this.#token();
+    for (let at = this.#upTo(4); at > 0; at -= 1) await this.#endpoint();
     if (this.#chance(0.5))
       await createMember(this.#server, this.#workspaceId, this.#one(['VIEWER', 'EDITOR', 'ADMIN']));
   }
@@ -78,9 +79,10 @@ export class RandomConfiguration {
   async change(times: number): Promise<void> {
     for (let at = 0; at < times; at += 1) {
       const { id, fields, watched } = this.#one(this.#products);
-      const kind = this.#upTo(6);
+      const kind = this.#upTo(7);
       const free = fields.filter((field) => !watched.has(field.id));
-      if (kind === 0)
+      if (kind === 6) await this.#endpoint();
+      else if (kind === 0)
         await this.#do('updateProduct($id: ID!, $input: UpdateProductInput!)', {
           id,
           input: { offlineAfterSeconds: 1 + this.#upTo(9_999), dashboard: this.#dashboard() },
@@ -250,6 +252,33 @@ export class RandomConfiguration {
         deviceIds: some.length > 0 && this.#chance(0.5) ? some.map(({ deviceId }) => deviceId) : null,
         fields: isNarrow && this.#chance(0.5) ? ['T', 'A', 'not-there'] : null,
         expiresAt: this.#chance(0.4) ? '2099-05-06T07:08:09.123Z' : null,
+      },
+    });
+  }
+
+  /** The server must be able to send mails. */
+  async #endpoint(): Promise<void> {
+    this.#made += 1;
+    const kind = this.#one(['WEBHOOK', 'EMAIL', 'ALERTMANAGER']);
+    const events = ['device.offline', 'alert.resolved', 'call.failed', 'alert.fired'].filter(
+      (event) => this.#chance(0.5) && (kind !== 'ALERTMANAGER' || event.startsWith('alert.')),
+    );
+    const some = this.#products.filter(() => this.#chance(0.4));
+    await this.#do('createEndpoint($workspaceId: ID, $input: EndpointInput!) { secret }', {
+      workspaceId: this.#workspaceId,
+      input: {
+        key: this.#chance(0.5) ? `endpoint-${this.#made}` : null,
+        name: this.#chance(0.3) ? 'the same' : this.#line(),
+        kind,
+        url:
+          kind === 'EMAIL'
+            ? null
+            : this.#one(['http://Example.org', 'https://example.org:8443/ü?a=1&b', 'http://[::1]/']),
+        addresses: kind === 'EMAIL' ? ['Ada@example.org', 'bob@example.org'] : null,
+        events,
+        productIds: some.length > 0 && this.#chance(0.5) ? some.map(({ id }) => id) : null,
+        tags: this.#chance(0.4) ? [this.#line(), 'cold'] : null,
+        enabled: this.#chance(0.7),
       },
     });
   }

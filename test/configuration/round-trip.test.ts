@@ -10,7 +10,7 @@ const SEEDS = process.env['INLET_TESTS'] === 'nightly' ? 40 : 2;
 describe.each(DATABASES)('configurations of every kind, on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer({ database });
+    server = await startServer({ database, env: { SMTP_URL: 'smtp://127.0.0.1:9' } });
   });
   afterAll(() => server?.stop());
 
@@ -47,8 +47,12 @@ describe.each(DATABASES)('configurations of every kind, on %s', (database) => {
       const portable = withDevices ? JSON.parse(changed) : withoutTokens(JSON.parse(changed));
       await other.apply(portable);
       expect(await other.plan(portable)).toMatchObject(NOTHING);
-      const { products, devices } = JSON.parse(await exported(other));
-      expect({ products, devices }).toEqual({ products: portable.products, devices: portable.devices });
+      const { products, endpoints, devices } = JSON.parse(await exported(other));
+      expect({ products, endpoints, devices }).toEqual({
+        products: portable.products,
+        endpoints: portable.endpoints,
+        devices: portable.devices,
+      });
     },
   );
 });

@@ -20,6 +20,7 @@ import { draftsOf, type Draught, draughtOf } from './planner.ts';
 import { type Section, SECTIONS } from './read-document.ts';
 import type { Block, Tree } from './shape.ts';
 import { writeMembers, writeTokens } from './write-access.ts';
+import { writeEndpoints } from './write-endpoints.ts';
 import { writeDevices, type WrittenDevices } from './write-devices.ts';
 import { writeDecoders } from './write-decoders.ts';
 import { changesRules, type RulesAround, writeRules } from './write-rules.ts';
@@ -42,6 +43,10 @@ export interface ConfigurationApplyDeps {
   removals: FieldRemovals;
   suggestions: Pick<Suggestions, 'flush'>;
   rules: Omit<RulesAround, 'position'>;
+  /** Whether this server can send mails. */
+  sendsMail: boolean;
+  /** Called after endpoints may have changed. */
+  onEndpoints: () => void;
   now: () => number;
 }
 
@@ -84,13 +89,15 @@ export class ConfigurationApply {
       const present = await this.#hold(em, access, draught);
       const { dialect } = this.#deps.database;
       const now = this.#deps.now();
-      const again = await draughtOf(em, { dialect, plans: this.#deps.plans, access: present, now }, must(request));
+      const { plans, sendsMail } = this.#deps;
+      const again = await draughtOf(em, { dialect, plans, access: present, sendsMail, now }, must(request));
       if (again.hash !== hash) throw outdated();
       requireUnblocked(again.blocks);
       const author = await authorOf(em, access.tokenId);
       return writeAll({ em, dialect, workspaceId, author, now }, again, this.#deps.atRisk, rules);
     }, access);
     await this.#follow(access, workspaceId, outcome);
+    if (draught.endpoints.length > 0) this.#deps.onEndpoints();
     return { hash, pending: plan.pending, drift: plan.drift, blocked: [] };
   }
 
@@ -151,14 +158,16 @@ async function writeAll(
   atRisk: HistoryAtRisk,
   around: RulesAround,
 ): Promise<Outcome> {
-  const { products, tokens, members, productIds, productKeys, endpointIds, deviceIds, userIds, left, gone } = draught;
+  const { products, endpoints, tokens, members, productIds, productKeys, endpointIds, deviceIds, userIds, left, gone } =
+    draught;
   const deleted = await beginDeletions(writing, products);
   const written = await writeProducts(writing, products);
   const forgotten = await writeFields(writing, written);
   await writeConfigurationFields(writing, written);
-  const rules = await writeRules(writing, written, endpointIds, around);
-  await writeDecoders(writing, written);
   const ids = new Map([...productIds, ...written.map(({ id, draft }): [string, string] => [draft.name, id])]);
+  const ofRules = new Map([...endpointIds, ...(await writeEndpoints(writing, endpoints, ids))]);
+  const rules = await writeRules(writing, written, ofRules, around);
+  await writeDecoders(writing, written);
   const keys = new Map([...productKeys, ...written.map(({ key, draft }): [string, number] => [draft.name, key])]);
   const places = new Map([...ids].map(([name, id]) => [name, { id, key: must(keys.get(name)) }]));
   const devices = await writeDevices(writing, draught.devices, places, atRisk);

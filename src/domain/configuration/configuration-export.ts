@@ -6,6 +6,7 @@ import { soleWorkspace } from '../access/sole-workspace.ts';
 import type { Database } from '../ports/database.ts';
 import type { Yaml } from '../ports/yaml.ts';
 import { readDeviceStates } from './device-state.ts';
+import { readEndpointStates } from './endpoint-plan.ts';
 import { readProductNames, readProductStates } from './product-state.ts';
 import { FORMAT, MAX_DEVICES, MAX_DOCUMENT } from './read-document.ts';
 import type { Tree } from './shape.ts';
@@ -75,15 +76,14 @@ export class ConfigurationExport {
             : [];
           const deviceTrees = devices.toSorted((one, other) => compare(one.name, other.name)).map(({ tree }) => tree);
           if (productKeys !== null) return deviceTrees.length === 0 ? { products } : { products, devices: deviceTrees };
-          const tokens = await readTokenStates(
-            em,
-            workspaceId,
-            new Map(names.map(({ id: own, reference }) => [own, reference])),
-          );
+          const references = new Map(names.map(({ id: own, reference }) => [own, reference]));
+          const endpoints = await readEndpointStates(em, workspaceId, references);
+          const tokens = await readTokenStates(em, workspaceId, references);
           const members = await readMemberStates(em, workspaceId);
           return Object.fromEntries(
             Object.entries({
               products,
+              endpoints: endpoints.map(({ tree }) => tree).toSorted(byName),
               // An ended token allows nothing.
               tokens: tokens
                 .filter(({ expiresAt }) => expiresAt === null || expiresAt > now())

@@ -41,6 +41,8 @@ interface ConfigurationPlansDeps {
   decoders: DecoderChecks;
   data: DataAtRisk;
   plans: Plans;
+  /** Whether this server can send mails. */
+  sendsMail: boolean;
   shares: FairScheduler;
   now: () => number;
 }
@@ -61,7 +63,7 @@ export class ConfigurationPlans {
 
   /** What the document would change, and what keeps it from being applied. For ADMINs who may READ; changes nothing. */
   async plan(access: Access, input: ConfigurationInput): Promise<MadePlan> {
-    const { database, yaml, decoders, data, plans, shares, now } = this.#deps;
+    const { database, yaml, decoders, data, plans, sendsMail, shares, now } = this.#deps;
     const workspaceId = input.workspaceId ?? soleWorkspace(access, 'workspaceId');
     requireReading(access, workspaceId);
     const set = input.set == null || input.set === '' ? '' : checkText(input.set, 'set', { max: 64 });
@@ -74,7 +76,7 @@ export class ConfigurationPlans {
     const request = { workspaceId, document, set, prune: input.prune === true, deleteData: input.deleteData === true };
     const { dialect } = database;
     const draught = await database.write(
-      (em) => inSnapshot(em, dialect, () => draughtOf(em, { dialect, plans, access, now: now() }, request)),
+      (em) => inSnapshot(em, dialect, () => draughtOf(em, { dialect, plans, access, sendsMail, now: now() }, request)),
       access,
     );
     blocked.push(...draught.blocks);

@@ -10,6 +10,7 @@ import { checkDevices, type DeviceDraft, deviceOf } from './device-plan.ts';
 import { type DevicesOf, readDeviceStates } from './device-state.ts';
 import { type Draft, draftOf, type Ownership, prunedDraft } from './draft.ts';
 import { checkMembers, type MemberDraft, usersOf } from './member-plan.ts';
+import { type EndpointDraft, planEndpoints } from './endpoint-plan.ts';
 import { paired } from './pairing.ts';
 import { checkProduct, type ProductDraft } from './product-plan.ts';
 import { checkRulesOf } from './rule-plan.ts';
@@ -35,6 +36,7 @@ export interface PlanRequest {
 export interface Draught {
   request: PlanRequest;
   products: ProductDraft[];
+  endpoints: EndpointDraft[];
   tokens: TokenDraft[];
   members: MemberDraft[];
   devices: DeviceDraft[];
@@ -61,13 +63,15 @@ interface Around {
   dialect: Dialect;
   plans: Plans;
   access: Access;
+  /** Whether this server can send mails. */
+  sendsMail: boolean;
   now: number;
 }
 
 /** Works out what a document would change, for the rights of `access`. Reads as of one moment if the transaction does. */
 export async function draughtOf(
   em: EntityManager,
-  { dialect, plans, access, now }: Around,
+  { dialect, plans, access, sendsMail, now }: Around,
   request: PlanRequest,
 ): Promise<Draught> {
   const { workspaceId, document, set, prune } = request;
@@ -99,7 +103,6 @@ export async function draughtOf(
   }
   for (const { key, name } of pruned)
     products.push(prunedDraft('products', must(states.get(key)), must(ownedProducts.get(name))));
-  const endpointIds = await checkRulesOf(em, workspaceId, products, blocks);
 
   const references = referencesAfter(names, pairs);
   const prunedIds = new Set(pruned.map(({ id }) => id));
@@ -110,6 +113,23 @@ export async function draughtOf(
       .map(([id, reference]) => [nameOfReference(reference), must(byId.get(id))]),
   );
   const productIds = new Map([...staying].map(([name, { id }]) => [name, id]));
+  const known = new Set([...productIds.keys(), ...document.products.map(({ name }) => name)]);
+
+  const ownedEndpoints = owned('endpoints');
+  const { endpoints, endpointStates } = await planEndpoints(
+    em,
+    {
+      workspaceId,
+      asked: document.endpoints,
+      owned: ownedEndpoints,
+      ownership,
+      references,
+      products: known,
+      sendsMail,
+    },
+    blocks,
+  );
+  const endpointIds = await checkRulesOf(em, workspaceId, { products, endpoints }, blocks);
 
   const ownedDevices = owned('devices');
   const deviceStates = await readDeviceStates(
@@ -137,7 +157,6 @@ export async function draughtOf(
       tokens.push(prunedDraft('tokens', state, must(ownedTokens.get(state.name))));
   const deviceIds = await devicesNamed(em, tokens, productIds);
   const comingDevices = comingAndGoing(devices, deviceIds);
-  const known = new Set([...productIds.keys(), ...document.products.map(({ name }) => name)]);
   checkTokens(
     { tokens, known, devices: comingDevices, count: tokenStates.length },
     { workspaceId, access, now },
@@ -157,16 +176,21 @@ export async function draughtOf(
 
   const there = new Set([
     ...names.map(({ name }) => placeKey({ section: 'products', name })),
+    ...(endpointStates ?? []).map(({ name }) => placeKey({ section: 'endpoints', name })),
     ...tokenStates.map(({ name }) => placeKey({ section: 'tokens', name })),
     ...memberStates.map(({ name }) => placeKey({ section: 'members', name })),
     ...deviceStates.map(({ name }) => placeKey({ section: 'devices', name })),
   ]);
-  const rest = [...ownedProducts, ...ownedTokens, ...ownedMembers, ...ownedDevices].map(([, one]) => one);
+  const rest = [...ownedProducts, ...ownedEndpoints, ...ownedTokens, ...ownedMembers, ...ownedDevices].map(
+    ([, one]) => one,
+  );
   const isRead = ({ section }: Applied): boolean =>
-    ({ products: true, tokens: areTokens, members: areMembers, devices: prune })[section];
+    ({ products: true, endpoints: endpointStates !== null, tokens: areTokens, members: areMembers, devices: prune })[
+      section
+    ];
   const isThere = (one: Applied): boolean => !isRead(one) || there.has(placeKey(one));
   const productKeys = new Map([...staying].map(([name, { key }]) => [name, key]));
-  const drafts = { products, tokens, members, devices };
+  const drafts = { products, endpoints, tokens, members, devices };
   const draught = { request, ...drafts, blocks, productIds, productKeys, endpointIds, deviceIds, userIds };
   return {
     ...draught,
@@ -177,8 +201,8 @@ export async function draughtOf(
 }
 
 /** Every object of a plan, in the order of the sections. */
-export function draftsOf({ products, tokens, members, devices }: Pick<Draught, Section>): Draft[] {
-  return [...products, ...tokens, ...members, ...devices];
+export function draftsOf({ products, endpoints, tokens, members, devices }: Pick<Draught, Section>): Draft[] {
+  return [...products, ...endpoints, ...tokens, ...members, ...devices];
 }
 
 /** Everything that is to change. */
@@ -259,7 +283,7 @@ async function hashOf(draught: Omit<Draught, 'hash' | 'left' | 'gone'>): Promise
   }
   add([...endpointIds]);
   for (const ids of [productIds, deviceIds, userIds])
-    add(draught.tokens.length === 0 && ids !== userIds ? 0 : [...ids]);
+    add(draught.tokens.length + draught.endpoints.length === 0 && ids !== userIds ? 0 : [...ids]);
   return hash.digest('base64url');
 }
 

@@ -4,6 +4,7 @@ import { excessOf } from '../text/json-text.ts';
 import { eachInTurns } from '../../scheduling/yield-to-event-loop.ts';
 import { MAX_PRODUCT_NAME } from '../products/new-product.ts';
 import { DEVICE } from './device-shape.ts';
+import { ENDPOINT } from './endpoint-shape.ts';
 import { PRODUCT } from './product-shape.ts';
 import { nameOfDevice, nameWithoutKey, readDeviceReference } from './references.ts';
 import { type Block, blocking, type GroupShape, isObject, readGroup, shown, type Tree } from './shape.ts';
@@ -22,6 +23,7 @@ export const FORMAT = 1;
 /** Shapes of the objects in each section of a document, in the order of sections. */
 export const SECTIONS = {
   products: PRODUCT,
+  endpoints: ENDPOINT,
   tokens: TOKEN,
   members: MEMBER,
   devices: DEVICE,
@@ -62,7 +64,7 @@ export async function parseDocument(document: string, yaml: Yaml): Promise<unkno
 
 /** The objects of a document. Each mistake in it is a block, with its path. */
 export async function readDocument(value: unknown, blocks: Block[]): Promise<DocumentTree> {
-  const document: Record<Section, Asked[]> = { products: [], tokens: [], members: [], devices: [] };
+  const document: Record<Section, Asked[]> = { products: [], endpoints: [], tokens: [], members: [], devices: [] };
   if (value === null) return document;
   if (!isObject(value)) throw badInput(`document: expected an object, got ${shown(value)}.`);
   const { format = FORMAT, ...sections } = value;
@@ -122,7 +124,7 @@ function nameOf(section: Section, item: unknown): { name: string | null; sharedN
   }
   if (section === 'members')
     return { name: quoted(typeof email === 'string' ? email.toLowerCase() : email), sharedName: null };
-  if (section === 'products' && typeof key === 'string' && key !== '')
+  if ((section === 'products' || section === 'endpoints') && typeof key === 'string' && key !== '')
     return { name: /^[a-z0-9-]+$/.test(key) ? key : JSON.stringify(key), sharedName: null };
   return { name: quoted(name), sharedName: typeof name === 'string' ? name : null };
 }

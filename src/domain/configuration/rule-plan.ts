@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import { placeholders } from '../sql/long-columns.ts';
 import { piecesOf } from '../sql/pieces.ts';
+import type { EndpointDraft } from './endpoint-plan.ts';
 import { type EndpointName, readEndpointNames } from './endpoint-names.ts';
 import { itemsOf } from './normal-form.ts';
 import type { ProductDraft } from './product-plan.ts';
@@ -12,7 +13,7 @@ import { must } from '../../must.ts';
 export async function checkRulesOf(
   em: EntityManager,
   workspaceId: string,
-  products: readonly ProductDraft[],
+  { products, endpoints }: { products: readonly ProductDraft[]; endpoints: readonly EndpointDraft[] },
   blocks: Block[],
 ): Promise<ReadonlyMap<string, string>> {
   const staying = products.filter(({ target }) => target !== undefined);
@@ -46,7 +47,10 @@ export async function checkRulesOf(
   if (named.length === 0) return new Map();
   const names: EndpointName[] = await readEndpointNames(em, workspaceId);
   const ids = new Map(names.map(({ name, id }) => [name, id]));
+  const coming = new Set(endpoints.flatMap(({ name, target }) => (target === undefined ? [] : [name])));
+  for (const { name, target } of endpoints) if (target === undefined) ids.delete(name);
   for (const { name, path } of named)
-    if (!ids.has(name)) blocks.push({ path, message: `the workspace has no endpoint ${name}.` });
+    if (!ids.has(name) && !coming.has(name))
+      blocks.push({ path, message: `there is no endpoint ${name}, in the workspace or in the document.` });
   return ids;
 }

@@ -6,13 +6,13 @@ import { checkStorable, checkText } from '../text/text.ts';
 import { EVENT_TYPES, type EventType, isAlertEvent } from './event-types.ts';
 
 /** Maximum characters of an endpoint's name. */
-const MAX_ENDPOINT_NAME = 200;
+export const MAX_ENDPOINT_NAME = 200;
 /** Maximum characters of an endpoint's URL. */
 const MAX_URL = 2_048;
 /** Maximum addresses per EMAIL endpoint. */
 const MAX_ADDRESSES = 20;
 /** Maximum products that an endpoint is limited to. */
-const MAX_ENDPOINT_PRODUCTS = 1_000;
+export const MAX_ENDPOINT_PRODUCTS = 1_000;
 
 /** The properties of an endpoint that its author chooses; left out of a change: unchanged. */
 export interface EndpointWish {

@@ -7,20 +7,20 @@ import { placeOfProduct } from '../access/find-product.ts';
 import { holdRights } from '../access/hold-rights.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
 import { lockWorkspace } from '../accounts/lock-workspace.ts';
-import { type Endpoint, type EndpointKind, EndpointSchema } from '../entities/endpoint.ts';
+import { type Endpoint, EndpointSchema } from '../entities/endpoint.ts';
 import { type Product, ProductSchema } from '../entities/product.ts';
 import { checkAuthorKey, findByAuthorKey, requireFreeAuthorKey } from '../keys/author-key.ts';
 import type { Database } from '../ports/database.ts';
 import { requireUnnamed } from '../rules/named-endpoints.ts';
 import { deleteInSlices } from '../sql/delete-in-slices.ts';
 import { placeholders } from '../sql/long-columns.ts';
-import { uuidV7 } from '../text/uuid.ts';
-import { checkEndpoint, checkEndpointProducts, type CheckedEndpoint, type EndpointWish } from './endpoint-input.ts';
+import { checkEndpoint, checkEndpointProducts, type EndpointWish } from './endpoint-input.ts';
 import { partsOfEndpoint, requireSameEndpoint } from './endpoint-parts.ts';
+import { newEndpoint, removeEndpoint, secretFor, setEndpoint } from './endpoint-rows.ts';
 import { newWebhookSecret } from './signature.ts';
 
 /** Maximum endpoints per workspace. */
-const MAX_ENDPOINTS = 50;
+export const MAX_ENDPOINTS = 50;
 /** How long the secret before signs beside the new one. */
 const BOTH_SECRETS_MS = 86_400_000;
 const DELETED_AT_ONCE = 500;
@@ -158,8 +158,7 @@ export class EndpointService {
     const endpoint = await database.write(async (em) => {
       const found = await this.#lock(em, access, id);
       await requireUnnamed(em, found);
-      em.remove(found);
-      await em.execute('delete from outgoing_reader where name = ?', [`measurements ${found.key}`], 'run');
+      await removeEndpoint(em, found);
       return { id: found.id, key: found.key };
     });
     const of = { where: 'endpoint_key = ?', of: [endpoint.key], atOnce: DELETED_AT_ONCE };
@@ -206,41 +205,6 @@ function allow(access: Access, workspaceId: string): void {
 
 async function findEndpoint(em: EntityManager, id: string): Promise<Endpoint | null> {
   return id.includes('\0') ? null : em.findOne(EndpointSchema, { id: id.toLowerCase() });
-}
-
-/** A secret for an endpoint of the kind; null: it needs none. */
-function secretFor(kind: EndpointKind): string | null {
-  return kind === 'WEBHOOK' ? newWebhookSecret() : null;
-}
-
-interface NewEndpoint extends CheckedEndpoint {
-  workspace: Endpoint['workspace'];
-  productIds: string[] | null;
-  authorKey: string | null;
-  createdFrom: Endpoint['createdFrom'];
-  secret: string | null;
-  now: number;
-}
-
-/** The row of a new endpoint, stored with the transaction. */
-function newEndpoint(em: EntityManager, { now, ...given }: NewEndpoint): Endpoint {
-  return em.create(EndpointSchema, {
-    ...given,
-    id: uuidV7(now),
-    disabledReason: null,
-    failingSince: null,
-    isFull: false,
-    previousSecret: null,
-    previousUntil: null,
-    createdAt: now,
-  } as never);
-}
-
-/** Writes the properties into the row; switched on, it begins without a past. */
-function setEndpoint(row: Endpoint, checked: CheckedEndpoint): void {
-  if (checked.enabled && !row.enabled) row.failingSince = null;
-  Object.assign(row, checked);
-  if (checked.enabled) row.disabledReason = null;
 }
 
 async function requireProducts(em: EntityManager, workspaceId: string, ids: readonly string[] | null): Promise<void> {
