@@ -4,17 +4,27 @@ import type { Dialect } from '../ports/database.ts';
 import type { Severity } from '../rules/definition.ts';
 import type { AlertState } from '../rules/judge-state.ts';
 import { placeholders } from '../sql/long-columns.ts';
+import { piecesOf } from '../sql/pieces.ts';
 import type { AlertRow, TraceEntry } from './alert-changes.ts';
 import type { Told } from './telling.ts';
 
+/** The states of a device as they are stored; `dueAt`: by the clock, in ms UTC. */
+export interface StateRow {
+  states: string;
+  dueAt: number | null;
+}
+
 /** The state rows of the devices, by their keys; those without are left out. */
-export async function readStates(em: EntityManager, deviceKeys: readonly number[]): Promise<Map<number, string>> {
-  if (deviceKeys.length === 0) return new Map();
-  const rows = await em.execute<{ key: number; states: string }[]>(
-    `select device_key as "key", states from rule_state where device_key in (${placeholders(deviceKeys)})`,
-    [...deviceKeys],
-  );
-  return new Map(rows.map(({ key, states }) => [key, states]));
+export async function readStates(em: EntityManager, deviceKeys: readonly number[]): Promise<Map<number, StateRow>> {
+  const found = new Map<number, StateRow>();
+  for (const keys of piecesOf(deviceKeys)) {
+    const rows = await em.execute<{ key: number; states: string; dueAt: number | string | null }[]>(
+      `select device_key as "key", states, due_at as "dueAt" from rule_state where device_key in (${placeholders(keys)})`,
+      keys,
+    );
+    for (const { key, states, dueAt } of rows) found.set(key, { states, dueAt: dueAt === null ? null : Number(dueAt) });
+  }
+  return found;
 }
 
 /**

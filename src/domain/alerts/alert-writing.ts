@@ -77,7 +77,7 @@ export class AlertWriting {
       em,
       judged.map(({ deviceKey }) => deviceKey),
     );
-    if (judged.some(({ deviceKey, before }) => (present.get(deviceKey) ?? null) !== before)) return false;
+    if (judged.some(({ deviceKey, before }) => (present.get(deviceKey)?.states ?? null) !== before)) return false;
     await writeStates(em, dialect, judged);
     if (changed.length === 0) return true;
     const devices = changed.map(({ deviceKey }) => deviceKey);
@@ -171,7 +171,7 @@ export async function lockReader(em: EntityManager) {
 }
 
 async function writeStates(em: EntityManager, dialect: Dialect, judged: readonly Judged[]): Promise<void> {
-  const kept = judged.filter(({ before, after }) => after !== null && after !== before);
+  const kept = judged.filter(({ after }) => after !== null);
   if (kept.length > 0) {
     const value = (at: number, type: string) => (dialect === 'sqlite' ? `value->>${at}` : `(value->>${at})::${type}`);
     await em.execute(

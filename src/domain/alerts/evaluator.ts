@@ -8,7 +8,7 @@ import { RuleSchema } from '../entities/rule.ts';
 import { RuleReaderSchema } from '../entities/rule-reader.ts';
 import { behind, decodeCursor, encodeCursor, type FeedCursor, queryBehind } from '../live/feed-cursor.ts';
 import type { RecordedFeed } from '../live/recorded-feed.ts';
-import { type RecordedEvent, toEvents } from '../live/recorded-event.ts';
+import { toEvents } from '../live/recorded-event.ts';
 import type { Cluster } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
@@ -17,6 +17,7 @@ import type { AlertOutbox } from './alert-outbox.ts';
 import { forgetStates } from './alert-rows.ts';
 import { changeAlerts } from './alert-writing.ts';
 import type { ChangedDevices } from './changed-devices.ts';
+import { DevicesInMemory } from './devices-in-memory.ts';
 import type { Judged } from './judging.ts';
 import type { Judgings } from './judgings.ts';
 import { Rejudging } from './rejudging.ts';
@@ -43,6 +44,12 @@ const PAGE = 2_000;
 /** Devices whose times are due, or that are judged again, at once. */
 const DEVICES_AT_ONCE = 500;
 const LOOK_ANYWAY_MS = 1_000;
+/** Pause between two looks, this many times as long as one took. */
+const REST_FACTOR = 4;
+const [SHORTEST_REST_MS, LONGEST_REST_MS] = [2, 20];
+/** States that tell nothing new are stored so often, or when they are so many. */
+const STORE_EVERY_MS = 1_000;
+const MAX_UNSTORED = 5_000;
 /** Time for which a node is the reader without a sign of life. */
 const LEASE_MS = 10_000;
 /** Time after which events are no longer kept. */
@@ -69,23 +76,37 @@ export class Evaluator {
   #isOver = false;
   /** How far everything was judged; null: read from the database. */
   #cursor: FeedCursor | null = null;
+  /** How far the states are stored. */
+  #storedCursor: FeedCursor | null = null;
   #leaseUntil = 0;
   #storedAt = 0;
   #forgetAt = 0;
+  /** When a state is due next, when that was found out, and whether it may be earlier by now. */
+  #dueAt = -Infinity;
+  #lookedAt = -Infinity;
+  #isToLook = true;
+  readonly #devices: DevicesInMemory;
+  /** What is in memory may be outdated. */
+  #areChanged = false;
   /** When something is to be told next; -Infinity: unknown. */
   #tellAt = -Infinity;
 
   constructor(deps: EvaluatorDeps) {
     this.#deps = deps;
+    this.#devices = new DevicesInMemory(deps.judgings);
     this.#rejudging = new Rejudging({
       ...deps,
       place: () => this.#cursor!,
-      commit: (judged) => this.#commit(judged, this.#cursor!),
+      commit: (judged) => this.#commit(judged, this.#storedCursor!),
       write: (work) => changeAlerts(deps, work),
       isOver: () => this.#isOver,
     });
-    deps.book.onChanged(() => this.#alarm.ring());
-    deps.changed.onChanged(() => this.#alarm.ring());
+    const onChanged = (): void => {
+      this.#areChanged = true;
+      this.#alarm.ring();
+    };
+    deps.book.onChanged(onChanged);
+    deps.changed.onChanged(onChanged);
     deps.feed.onRecorded(() => this.#alarm.ring());
     this.#stopped = runAs(NOBODY, () => this.#run());
   }
@@ -100,9 +121,14 @@ export class Evaluator {
   async #run(): Promise<void> {
     while (!this.#isOver) {
       try {
-        await this.#alarm.sleep(await this.#step());
+        const began = performance.now();
+        const rest = await this.#step();
+        // One look serves what is recorded meanwhile.
+        if (rest > LONGEST_REST_MS)
+          await pause(Math.min(Math.max(REST_FACTOR * (performance.now() - began), SHORTEST_REST_MS), LONGEST_REST_MS));
+        await this.#alarm.sleep(rest);
       } catch (error) {
-        this.#cursor = null;
+        this.#begin();
         this.#leaseUntil = 0;
         if (error instanceof Moved || this.#isOver) continue;
         this.#deps.onError(error);
@@ -125,17 +151,29 @@ export class Evaluator {
       if (this.#tellAt === Infinity) await this.#rest();
       return this.#untilDue(this.#tellAt);
     }
+    if (this.#areChanged) await this.#forgetDevices();
     await this.#rejudging.judge(rules);
     // Before reading, so that nothing that was recorded by then is taken for silence.
     const readAt = now();
     await this.#readOn();
-    await this.#judgeDue(rules, readAt);
-    await this.#tellDue();
-    await this.#forgetEvents();
+    const isDue = now() >= Math.min(this.#dueAt, this.#tellAt, this.#lookedAt + LOOK_ANYWAY_MS);
+    if (isDue || this.#isToLook) {
+      this.#isToLook = false;
+      await this.#judgeDue(rules, readAt);
+      await this.#tellDue();
+      await this.#forgetEvents();
+      await this.#lookAhead();
+    }
+    return this.#untilDue(Math.min(this.#tellAt, this.#dueAt));
+  }
+
+  /** Finds out when something is due, at most so often, and after each commit. */
+  async #lookAhead(): Promise<void> {
     const [first] = await this.#deps.database
       .read()
       .execute<{ due: number | string | null }[]>('select min(due_at) as due from rule_state');
-    return this.#untilDue(Math.min(this.#tellAt, first?.due == null ? Infinity : Number(first.due)));
+    this.#dueAt = first?.due == null ? Infinity : Number(first.due);
+    this.#lookedAt = this.#deps.now();
   }
 
   #untilDue(at: number): number {
@@ -153,13 +191,21 @@ export class Evaluator {
       return { held: isFree, position: reader.position ?? null };
     });
     if (!held) {
-      this.#cursor = null;
+      this.#begin();
       return false;
     }
     this.#leaseUntil = now() + LEASE_MS;
     if (this.#cursor === null && position !== null) this.#cursor = decodeCursor(position);
     this.#cursor ??= { after: await this.#deps.store.position(), between: null };
+    this.#storedCursor ??= this.#cursor;
     return true;
+  }
+
+  /** Begins again from what is stored. */
+  #begin(): void {
+    this.#devices.forget();
+    this.#cursor = null;
+    this.#storedCursor = null;
   }
 
   /** Forgets the place while nothing watches: the next rule begins with a new one. */
@@ -169,7 +215,7 @@ export class Evaluator {
       const isWatched = (await em.count(RuleSchema, { enabled: true, product: { deletedAt: null } })) > 0;
       if (!isWatched && reader.node === this.#node) reader.position = null;
     });
-    this.#cursor = null;
+    this.#begin();
   }
 
   /** Judges what was committed since, page by page. */
@@ -179,21 +225,29 @@ export class Evaluator {
       if (page.expired) return this.#catchUp();
       // Read after the page: what is recorded after a rule was made is judged by it.
       const rules = await this.#deps.book.present();
-      const judged = await this.#judgeEvents(toEvents(page, this.#cursor!.after), rules);
-      const cursor = behind(this.#cursor!, page);
+      if (this.#areChanged) await this.#forgetDevices();
+      const isUrgent = await this.#devices.judge(toEvents(page, this.#cursor!.after), rules);
+      this.#cursor = behind(this.#cursor!, page);
       isComplete = page.complete;
-      const isOld = page.readings.length > 0 && this.#deps.now() - this.#storedAt > LOOK_ANYWAY_MS;
-      if (judged.length > 0 || isOld) await this.#commit(judged, cursor);
-      this.#cursor = cursor;
+      const { unstored } = this.#devices;
+      const isOld = unstored > 0 && this.#deps.now() - this.#storedAt > STORE_EVERY_MS;
+      if (isUrgent || isOld || unstored >= MAX_UNSTORED) await this.#store();
     }
   }
 
-  async #judgeEvents(events: readonly RecordedEvent[], rules: Rules): Promise<Judged[]> {
-    const judgings = await this.#deps.judgings.of([...new Set(events.map(({ deviceKey }) => deviceKey))], rules, {
-      ofWatched: true,
-    });
-    for (const event of events) await judgings.get(event.deviceKey)?.event(event);
-    return [...judgings.values()].map((judging) => judging.result(this.#deps.now()));
+  /** Stores what was judged since, with the place up to which it was. */
+  async #store(): Promise<void> {
+    const judged = this.#devices.results(this.#deps.now());
+    await this.#commit(judged, this.#cursor!);
+    this.#devices.stored(judged);
+    this.#storedCursor = this.#cursor!;
+  }
+
+  /** Reads devices and their states again before their next use: rules, devices or products were changed. */
+  async #forgetDevices(): Promise<void> {
+    this.#areChanged = false;
+    if (this.#devices.unstored > 0) await this.#store();
+    this.#devices.forget();
   }
 
   /** Judges devices whose times are due by the clock. */
@@ -208,18 +262,21 @@ export class Evaluator {
         );
       isMore = rows.length === DEVICES_AT_ONCE;
       if (rows.length === 0) return;
-      const judgings = await this.#deps.judgings.of(
-        rows.map(({ key }) => key),
-        rules,
-      );
-      const gone = rows.map(({ key }) => key).filter((key) => !judgings.has(key));
+      const keys = rows.map(({ key }) => key);
+      // Those in memory know more than their rows.
+      const known = keys.filter((key) => this.#devices.has(key));
+      for (const key of known) await this.#devices.clock(key, now);
+      if (this.#devices.unstored > 0) await this.#store();
+      const others = keys.filter((key) => !known.includes(key));
+      const judgings = await this.#deps.judgings.of(others, rules);
+      const gone = others.filter((key) => !judgings.has(key));
       if (gone.length > 0) await database.write((em) => forgetStates(em, gone));
       const judged: Judged[] = [];
       for (const judging of judgings.values()) {
         await judging.clock(now);
         judged.push(judging.result(now));
       }
-      await this.#commit(judged, this.#cursor!);
+      if (judged.length > 0) await this.#commit(judged, this.#storedCursor!);
     }
   }
 
@@ -234,7 +291,9 @@ export class Evaluator {
       await em.execute('update rule set judged_revision = 0, revision = revision + 1', [], 'run');
     });
     this.#deps.book.forget();
+    this.#devices.forget();
     this.#cursor = cursor;
+    this.#storedCursor = cursor;
     this.#alarm.ring();
   }
 
@@ -246,6 +305,7 @@ export class Evaluator {
     });
     this.#leaseUntil = now() + LEASE_MS;
     this.#storedAt = now();
+    this.#isToLook = true;
   }
 
   /** Tells what waited for its time: the end of a snooze, the opening of a schedule, a reminder. */

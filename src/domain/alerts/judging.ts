@@ -1,5 +1,4 @@
 import type { Device } from '../entities/device.ts';
-import { PointBudget } from '../history/point-budget.ts';
 import type { History } from '../history/history.ts';
 import { ofField } from '../history/of-field.ts';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
@@ -10,15 +9,12 @@ import { configuredValues } from '../rules/configured-values.ts';
 import { conditionsOf, fieldsOf, type RuleDefinition } from '../rules/definition.ts';
 import { judgeHistory } from '../rules/judge-history.ts';
 import { freshState, type JudgeState, type Transition } from '../rules/judge-state.ts';
+import type { StateRow } from './alert-rows.ts';
+import { type KeptState, packStates, unpackStates } from './kept-states.ts';
 import { RuleJudge } from '../rules/rule-judge.ts';
 import { valueOf, windowsOf, windowView } from '../rules/windows.ts';
 import type { WatchingRule } from './rule-book.ts';
-
-/** The state of a rule for a device, with the revision of the rule by which it was judged. */
-interface KeptState {
-  revision: number;
-  state: JudgeState;
-}
+import { backOf, StoredValues } from './stored-values.ts';
 
 /** Changes of one rule for one device. */
 interface RuleChange {
@@ -43,67 +39,140 @@ interface JudgingSources {
   now: () => number;
 }
 
-const DAY_MS = 86_400_000;
-/** Maximum values by which a device is judged again. */
-const MOST_AGAIN = 100_000;
 const LEAST_BACK_MS = 60_000;
 
-/** The rules of one device, from the state that was stored to the one to store. */
+/** A rule and its judge. */
+interface Plan {
+  rule: WatchingRule;
+  judge: RuleJudge;
+  /** Key of a field → the windows of that field. */
+  windows: ReadonlyMap<number, ReturnType<typeof windowsOf>>;
+}
+
+/** The plans of a device, found by what they want to hear of. */
+interface Plans {
+  all: Plan[];
+  byField: ReadonlyMap<number, Plan[]>;
+  ofSilence: Plan[];
+}
+
+/** The rules of one device, from the state that was stored to the one to store. It may go on in memory for long. */
 export class DeviceJudging {
   readonly #sources: JudgingSources;
   readonly deviceKey: number;
-  /** The row of states as it was read; null: none. */
-  readonly before: string | null;
   readonly #info: DeviceInfo;
   readonly #rules: readonly WatchingRule[];
   readonly #kept: Record<string, KeptState>;
   readonly #judges = new Map<number, RuleJudge>();
-  readonly #changes: RuleChange[] = [];
+  #before: string | null;
+  #storedDueAt: number | null = null;
+  #changes: RuleChange[] = [];
+  #plans: Plans | null = null;
+  /** Plans that have not judged what is stored behind the first event. */
+  #fresh: Plan[] = [];
+  readonly #values: StoredValues;
+  #heard: Promise<Map<number, number>> | null = null;
 
   /** `rules`: those that watch the device; `before`: its row of states. */
   constructor(
     sources: JudgingSources,
     { device, info, rules }: { device: Device; info: DeviceInfo; rules: readonly WatchingRule[] },
-    before: string | null,
+    before: StateRow | null,
   ) {
     this.#sources = sources;
     this.deviceKey = device.key;
     this.#info = info;
     this.#rules = rules;
-    this.before = before;
-    this.#kept = before === null ? {} : (JSON.parse(before) as Record<string, KeptState>);
+    this.#values = new StoredValues(sources.history, info, rules);
+    this.#before = before?.states ?? null;
+    this.#kept = before === null ? {} : unpackStates(before.states);
+    this.#storedDueAt = before?.dueAt ?? null;
+  }
+
+  /** The row of states as it was read; null: none. */
+  get before(): string | null {
+    return this.#before;
+  }
+
+  /** Whether `result` may differ from what is stored. */
+  get isTouched(): boolean {
+    return this.#judges.size > 0 || this.#hasStale;
+  }
+
+  /** Whether there is a state of a rule that does not watch the device any more. */
+  get #hasStale(): boolean {
+    const watching = new Set(this.#rules.map(({ key }) => String(key)));
+    return Object.keys(this.#kept).some((key) => !watching.has(key));
+  }
+
+  get ruleCount(): number {
+    return this.#rules.length;
+  }
+
+  /** Whether it is to be stored at once: something is to be told, or will be before it was known. */
+  get isUrgent(): boolean {
+    if (this.#changes.length > 0) return true;
+    const due = this.#dueAt;
+    return due !== null && (this.#storedDueAt === null || due < this.#storedDueAt);
   }
 
   /** Judges what was recorded together, in the order in which it was measured. */
   async event(event: RecordedEvent): Promise<void> {
-    const order = [...event.timestamps.keys()].toSorted((a, b) => event.timestamps[a]! - event.timestamps[b]!);
-    const [first, last] = [event.timestamps[order[0]!]!, event.timestamps[order.at(-1)!]!];
-    for (const rule of this.#rules) {
-      const isNew = !this.#judges.has(rule.key) && this.#kept[rule.key]?.revision !== rule.revision;
-      const judge = await this.#judgeOf(rule, first);
-      const windows = windowsOf(rule.definition);
-      judge.heard(event.receivedAt);
-      for (const at of order) {
-        const field = this.#info.product.fieldsByKey.get(event.fieldKeys[at]!);
-        const value = field === undefined ? null : readStored(field, event.values[at]!);
-        if (field === undefined || value === null) continue;
-        const measuredAt = event.timestamps[at]!;
-        const moment = { field: field.key, measuredAt, receivedAt: event.receivedAt, value };
-        const own = windows.filter((one) => one.field === field.key);
+    const { fieldsByKey } = this.#info.product;
+    const order = inOrder(event.timestamps);
+    const last = event.timestamps[order.at(-1)!]!;
+    await this.prepare(event.timestamps[order[0]!]!);
+    const fresh = this.#fresh.splice(0);
+    const { all, byField, ofSilence } = this.#plans!;
+    for (const { judge } of ofSilence) judge.heard(event.receivedAt);
+    for (const at of order) {
+      const plans = byField.get(event.fieldKeys[at]!);
+      const field = plans && fieldsByKey.get(event.fieldKeys[at]!);
+      const value = field === undefined ? null : readStored(field, event.values[at]!);
+      if (plans === undefined || field === undefined || value === null) continue;
+      const measuredAt = event.timestamps[at]!;
+      const moment = { field: field.key, measuredAt, receivedAt: event.receivedAt, value };
+      for (const { judge, windows } of plans) {
+        const own = windows.get(field.key);
         const isLate = measuredAt < (judge.state.judgedAt[field.key] ?? -Infinity);
-        if (own.length === 0 || isLate) judge.value(moment);
+        if (own === undefined || isLate) judge.value(moment);
         else judge.value({ ...moment, windows: await this.#windowsAt(own, measuredAt) });
       }
-      // What was stored before it and measured after it counts as well.
-      if (isNew) await this.#judgeStored(rule, judge, { from: last + 1, to: Number.MAX_SAFE_INTEGER });
-      this.#gather(rule, judge.taken());
     }
+    // What was stored before it and measured after it counts as well.
+    for (const { rule, judge } of fresh)
+      await this.#judgeStored(rule, judge, { from: last + 1, to: Number.MAX_SAFE_INTEGER });
+    if (fresh.length > 0) this.#values.forget();
+    for (const { rule, judge } of all) this.#gather(rule, judge.taken());
+  }
+
+  /** Makes the judges of all rules, as for an event whose first value is of the time `to`; it may be done before. */
+  async prepare(to: number): Promise<void> {
+    if (this.#plans === null) this.#fresh = await this.#prepare(to);
+  }
+
+  /** Those without a state judge what is stored before `to`. Returns these. */
+  async #prepare(to: number): Promise<Plan[]> {
+    const all: Plan[] = [];
+    const fresh: Plan[] = [];
+    const byField = new Map<number, Plan[]>();
+    for (const rule of this.#rules) {
+      const isNew = !this.#judges.has(rule.key) && this.#kept[rule.key]?.revision !== rule.revision;
+      const judge = await this.#judgeOf(rule, to);
+      const plan = { rule, judge, windows: Map.groupBy(windowsOf(rule.definition), ({ field }) => field) };
+      all.push(plan);
+      if (isNew) fresh.push(plan);
+      for (const key of fieldsOf(rule.definition)) byField.set(key, [...(byField.get(key) ?? []), plan]);
+    }
+    const ofSilence = all.filter(({ rule }) => isOfSilence(rule.definition));
+    this.#plans = { all, byField, ofSilence };
+    return fresh;
   }
 
   /** What has ended or gone silent by the clock. */
   async clock(now: number): Promise<void> {
     for (const rule of this.#rules) {
-      if (this.#kept[rule.key]?.revision !== rule.revision) continue;
+      if (!this.#judges.has(rule.key) && this.#kept[rule.key]?.revision !== rule.revision) continue;
       const judge = await this.#judgeOf(rule, now);
       judge.clock(now);
       this.#gather(rule, judge.taken());
@@ -129,37 +198,54 @@ export class DeviceJudging {
     this.#gather(rule, judge.taken());
   }
 
+  /** The time by the clock at which something changes without a value; null: never. */
+  get #dueAt(): number | null {
+    let dueAt: number | null = null;
+    for (const rule of this.#rules) {
+      let judge = this.#judges.get(rule.key);
+      const kept = this.#kept[rule.key];
+      if (judge === undefined && kept?.revision === rule.revision) judge = this.#judge(rule, kept.state);
+      const due = judge?.dueAt ?? null;
+      if (due !== null) dueAt = Math.min(dueAt ?? Infinity, due);
+    }
+    return dueAt;
+  }
+
   /** The states to store. Alerts of rules that do not watch the device any more are over. */
   result(now: number): Judged {
     const states: Record<string, KeptState> = {};
-    let dueAt: number | null = null;
+    const dueAt = this.#dueAt;
     for (const rule of this.#rules) {
       const judge = this.#judges.get(rule.key);
       const kept = judge === undefined ? this.#kept[rule.key] : { revision: rule.revision, state: judge.state };
-      if (kept === undefined) continue;
-      states[rule.key] = kept;
-      const due = kept.revision === rule.revision ? (judge ?? this.#judge(rule, kept.state)).dueAt : null;
-      if (due !== null) dueAt = Math.min(dueAt ?? Infinity, due);
+      if (kept !== undefined) states[rule.key] = kept;
     }
     for (const [key, { state }] of Object.entries(this.#kept))
       if (states[key] === undefined && state.run !== null)
         this.#changes.push({ ruleKey: Number(key), transitions: [over(state, now)] });
     const isEmpty = Object.keys(states).length === 0;
-    const after = isEmpty ? null : JSON.stringify(states);
+    const after = isEmpty ? null : packStates(states);
     return {
       deviceKey: this.deviceKey,
       workspaceId: this.#info.workspaceId,
-      before: this.before,
+      before: this.#before,
       after,
       dueAt,
       changes: this.#changes,
     };
   }
 
-  #gather({ key: ruleKey }: WatchingRule, transitions: Transition[]): void {
+  /** It was stored as `result` said. */
+  stored({ after, dueAt }: Judged): void {
+    this.#before = after;
+    this.#storedDueAt = dueAt;
+    this.#changes = [];
+  }
+
+  #gather({ key: ruleKey }: WatchingRule, transitions: readonly Transition[]): void {
     if (transitions.length === 0) return;
     const known = this.#changes.find((change) => change.ruleKey === ruleKey);
-    if (known === undefined) this.#changes.push({ ruleKey, transitions });
+    if (known === undefined) this.#changes.push({ ruleKey, transitions: [...transitions] });
     else known.transitions.push(...transitions);
   }
 
@@ -185,31 +271,25 @@ export class DeviceJudging {
     return judge;
   }
 
-  /** Judges what is stored of the time before `to`: as far back as the durations of the rule need, a day at least. */
+  /** Judges what is stored of the time before `to`. */
   async #prime(rule: WatchingRule, judge: RuleJudge, to: number): Promise<void> {
-    const { forSeconds, clearForSeconds } = rule.definition;
-    const heard = (await this.#sources.store.lastHeard([this.#info.key])).get(this.#info.key);
-    if (heard !== undefined && heard < to) judge.heard(heard);
-    const silences = conditionsOf(rule.definition).map((one) => (one.kind === 'absent' ? one.seconds : 0));
-    let back = Math.max(DAY_MS, ...[2 * (forSeconds + clearForSeconds), ...silences].map((seconds) => seconds * 1_000));
+    if (conditionsOf(rule.definition).some(({ kind }) => kind === 'absent')) {
+      this.#heard ??= this.#sources.store.lastHeard([this.#info.key]);
+      const heard = (await this.#heard).get(this.#info.key);
+      if (heard !== undefined && heard < to) judge.heard(heard);
+    }
+    let back = backOf(rule.definition);
     // The newest values decide: fewer of them, where there are very many.
     while (!(await this.#judgeStored(rule, judge, { from: to - back, to })) && back > LEAST_BACK_MS) back /= 2;
     judge.taken();
   }
 
   /** False, with nothing judged: there are too many values. */
-  async #judgeStored(
-    { definition }: WatchingRule,
-    judge: RuleJudge,
-    { from, to }: { from: number; to: number },
-  ): Promise<boolean> {
-    const [windows, keys] = [windowsOf(definition), fieldsOf(definition)];
-    const fields = [...this.#info.product.fieldsByKey.values()].filter(({ key }) => keys.has(key));
-    const lead = Math.max(0, ...windows.map(({ window }) => window.seconds * 1_000));
-    const range = { from: from - lead, to, limit: MOST_AGAIN };
-    const columns = await this.#sources.history.columns(this.#info, fields, range, new PointBudget());
-    if (columns.some(({ truncated }) => truncated)) return false;
-    await judgeHistory(judge, { definition, fields, columns, from, hears: false, onStride: () => {} });
+  async #judgeStored(rule: WatchingRule, judge: RuleJudge, range: { from: number; to: number }): Promise<boolean> {
+    const { definition } = rule;
+    const stored = await this.#values.of(rule, range);
+    if (stored === null) return false;
+    await judgeHistory(judge, { definition, ...stored, from: range.from, hears: false, onStride: () => {} });
     return true;
   }
 
@@ -233,6 +313,17 @@ export class DeviceJudging {
     }
     return found;
   }
+}
+
+/** Indexes of the times in their order; most readings have one time. */
+function inOrder(times: readonly number[]): number[] {
+  const order = Array.from(times, (_, index) => index);
+  return times.every((time) => time === times[0]) ? order : order.toSorted((one, other) => times[one]! - times[other]!);
+}
+
+/** Whether hearing anything of the device counts. */
+function isOfSilence(definition: RuleDefinition): boolean {
+  return conditionsOf(definition).some(({ kind, field }) => kind === 'absent' && field === null);
 }
 
 function over({ run, values }: JudgeState, now: number): Transition {

@@ -5,6 +5,7 @@ import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 import type { AlertWriting } from './alert-writing.ts';
 import type { ChangedDevices } from './changed-devices.ts';
+import { atOnce } from './devices-in-memory.ts';
 import type { DeviceJudging, Judged } from './judging.ts';
 import type { Judgings } from './judgings.ts';
 import type { RuleBook, Rules, WatchingRule } from './rule-book.ts';
@@ -32,6 +33,8 @@ const DEVICES_AT_ONCE = 500;
 /** Judges devices by what is stored: those of rules that were saved, and those that other rules may watch by now. */
 export class Rejudging {
   readonly #deps: RejudgingDeps;
+  /** Key of a rule → the revision by which all devices were judged here. */
+  readonly #judged = new Map<number, number>();
 
   constructor(deps: RejudgingDeps) {
     this.#deps = deps;
@@ -39,8 +42,10 @@ export class Rejudging {
 
   /** All that was saved or changed since. */
   async judge(rules: Rules): Promise<void> {
-    for (const rule of [...rules.values()].flat())
-      if (rule.judgedRevision < rule.revision && !this.#deps.isOver()) await this.#judgeSaved(rule, rules);
+    for (const [productKey, own] of rules) {
+      const saved = own.filter((rule) => this.#isSaved(rule));
+      if (saved.length > 0 && !this.#deps.isOver()) await this.#judgeSaved(productKey, saved, rules);
+    }
     for await (const keys of this.#deps.changed.take()) {
       if (this.#deps.isOver()) return;
       // Of new ones there is nothing to judge by.
@@ -65,14 +70,20 @@ export class Rejudging {
       });
   }
 
-  async #judgeSaved(rule: WatchingRule, rules: Rules): Promise<void> {
+  /** Whether devices are still to be judged by the rule as it is; rows may be older than the last look. */
+  #isSaved({ key, revision, judgedRevision }: WatchingRule): boolean {
+    return Math.max(judgedRevision, this.#judged.get(key) ?? 0) < revision;
+  }
+
+  /** Judges all devices of the product, by all of its rules at once. */
+  async #judgeSaved(productKey: number, saved: readonly WatchingRule[], rules: Rules): Promise<void> {
     const { database, isOver } = this.#deps;
     for (let after: number | null = 0; after !== null && !isOver();) {
       const rows: { key: number }[] = await database
         .read()
         .find(
           DeviceSchema,
-          { product: rule.productKey, key: { $gt: after } },
+          { product: productKey, key: { $gt: after } },
           { fields: ['key'], orderBy: { key: 'asc' }, limit: DEVICES_AT_ONCE },
         );
       after = rows.length < DEVICES_AT_ONCE ? null : rows.at(-1)!.key;
@@ -82,10 +93,11 @@ export class Rejudging {
       );
     }
     if (isOver()) return;
-    await database.write((em) =>
-      em.nativeUpdate(RuleSchema, { key: rule.key, revision: rule.revision }, { judgedRevision: rule.revision }),
-    );
-    rule.judgedRevision = rule.revision;
+    await database.write(async (em) => {
+      for (const { key, revision } of saved)
+        await em.nativeUpdate(RuleSchema, { key, revision }, { judgedRevision: revision });
+    });
+    for (const { key, revision } of saved) this.#judged.set(key, revision);
   }
 
   /** Judges the devices by the rules by which they were not. */
@@ -96,9 +108,9 @@ export class Rejudging {
   ): Promise<void> {
     const { judgings, commit, now } = this.#deps;
     const judged: Judged[] = [];
-    for (const judging of (await judgings.of(keys, rules)).values()) {
-      if (!isToJudge(judging)) continue;
-      await judging.again(now());
+    const chosen = [...(await judgings.of(keys, rules)).values()].filter(isToJudge);
+    await atOnce(chosen, (judging) => judging.again(now()));
+    for (const judging of chosen.filter(({ isTouched }) => isTouched)) {
       const result = judging.result(now());
       if (result.after !== result.before || result.changes.length > 0) judged.push(result);
     }

@@ -21,6 +21,8 @@ interface Moment {
   isAgain?: boolean;
 }
 
+const NONE: readonly Transition[] = [];
+
 /**
  * Judges one rule for one device: from a state and what happens, the state after it and its changes. It knows no
  * database and no clock, so that live values, saving a rule and `testRule` are the same code. Durations run on measured
@@ -73,7 +75,8 @@ export class RuleJudge {
   }
 
   /** The changes since the last call, in their order. */
-  taken(): Transition[] {
+  taken(): readonly Transition[] {
+    if (this.#transitions.length === 0) return NONE;
     const taken = this.#transitions;
     this.#transitions = [];
     return taken;
@@ -81,6 +84,7 @@ export class RuleJudge {
 
   /** Time by the clock at which `clock` has something to do without any further value; null: never. */
   get dueAt(): number | null {
+    if (this.state.run === null && this.#absent.length === 0) return null;
     let due = Infinity;
     for (const run of this.state.levels)
       if (run.dueAt !== null && !this.#isLatched(run)) due = Math.min(due, run.dueAt);
@@ -124,6 +128,7 @@ export class RuleJudge {
 
   /** The device sent something, whatever it was. */
   heard(receivedAt: number): void {
+    if (this.#absent.length === 0) return;
     const { state } = this;
     state.heardAt = Math.max(state.heardAt ?? -Infinity, receivedAt);
     let ended = false;

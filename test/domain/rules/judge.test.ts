@@ -41,7 +41,7 @@ function judging(definition: RuleDefinition, configuration = {}, state: JudgeSta
 }
 
 /** Minutes and states of changes. */
-function told(transitions: Transition[]): [number, string, string][] {
+function told(transitions: readonly Transition[]): [number, string, string][] {
   return transitions.map(({ at: time, state, severity }) => [(time - at(0)) / MINUTE, state, severity]);
 }
 
