@@ -122,7 +122,11 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   const onRejected = (code: string): void => metrics.rejected(code);
   const receiptMarks = await openMarks(database, now, log, closers);
   const onForgotten = (values: number): void => metrics.forgotten(values);
-  const told = { onRejected, onForgotten, nodePlace, receiptMarks };
+  const watchSending = {
+    onTried: (outcome: string) => metrics.deliveryTried(outcome),
+    onSwitchedOff: () => metrics.endpointSwitchedOff(),
+  };
+  const told = { watchSending, onRejected, onForgotten, nodePlace, receiptMarks };
   const around = {
     config,
     database,

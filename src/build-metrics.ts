@@ -32,6 +32,13 @@ export function tellLoad(metrics: Metrics, { store, pool, transports, domain, cl
     server: process.memoryUsage.rss(),
     ...Object.fromEntries(Object.entries(pool.memory()).map(([place, bytes]) => [`decoder ${place}`, bytes])),
   }));
+  const { outboxDepth } = domain;
+  metrics.gauge(
+    'inlet_deliveries_waiting',
+    'Deliveries that wait for endpoints, on all nodes.',
+    () => outboxDepth.waiting,
+  );
+  metrics.gauge('inlet_delivery_age_seconds', 'How long the oldest of them has waited.', () => outboxDepth.ageSeconds);
   metrics.gauge('inlet_redis_connected', '0: other nodes cannot be heard.', () => Number(cluster.connected));
   metrics.gauge('inlet_ready_to_accept', '0: this server is stopping.', () => Number(accepting()));
 }

@@ -5,6 +5,7 @@ import { Deliveries } from './domain/outgoing/deliveries.ts';
 import { DeliveryFeed } from './domain/outgoing/delivery-feed.ts';
 import { EndpointService } from './domain/outgoing/endpoint-service.ts';
 import { FiringAlerts } from './domain/outgoing/firing-alerts.ts';
+import { OutboxDepth } from './domain/outgoing/outbox-depth.ts';
 import { Outbox } from './domain/outgoing/outbox.ts';
 import { repeatAlerts } from './domain/outgoing/repeater.ts';
 import { ReaderLeases } from './domain/outgoing/reader-leases.ts';
@@ -45,6 +46,8 @@ interface OutgoingDeps extends WayOut {
 }
 
 const SWEEP_MS = 600_000;
+/** How often is measured how much waits. */
+const MEASURE_MS = 15_000;
 /** How often is looked whether an Alertmanager is to be told again. */
 const REPEAT_MS = 30_000;
 
@@ -93,6 +96,9 @@ export function createOutgoing(deps: OutgoingDeps, closers: Closers) {
     onError,
   });
   closers.add('repeated alerts', () => repeater.stop());
+  const outboxDepth = new OutboxDepth(bare, now);
+  const measuring = new Sweeper({ everyMs: MEASURE_MS, sweep: () => outboxDepth.measure(), onError });
+  closers.add('depth of the outbox', () => measuring.stop());
   const endpoints = new EndpointService({
     database,
     sendsMail: transmitter.sendsMail,
@@ -103,7 +109,8 @@ export function createOutgoing(deps: OutgoingDeps, closers: Closers) {
   const outbox = new Outbox({ database: bare, now, onWake: wake });
   const { sendsMail } = transmitter;
   const sendingDeps = { told, listeners };
-  return { sender, outbox, endpoints, deliveries, deliveryFeed, sendsMail, onEndpoints: onChange, sendingDeps };
+  const onEndpoints = onChange;
+  return { sender, outbox, outboxDepth, endpoints, deliveries, deliveryFeed, sendsMail, onEndpoints, sendingDeps };
 }
 
 interface ReadersDeps extends WayOut {

@@ -41,6 +41,15 @@ export class Metrics {
     'inlet_values_beyond_retention_total',
     'Values deleted because they were older than the plan of their device keeps them.',
   );
+  readonly #deliveries = this.#counter(
+    'inlet_deliveries_total',
+    'Tries of deliveries, by outcome: delivered, failed (to be tried again), dead (failed for the last time).',
+    ['outcome'],
+  );
+  readonly #switchedOff = this.#counter(
+    'inlet_endpoints_switched_off_total',
+    'Endpoints switched off: they answered 410, or failed for five days.',
+  );
   readonly #runs = new Histogram({
     name: 'inlet_decoder_run_duration_seconds',
     help: 'Time of decoder runs, by outcome: ok, or how they failed.',
@@ -51,6 +60,8 @@ export class Metrics {
 
   constructor() {
     addDefaultMetrics(this.registry);
+    // Told from the start, so that the first one is a rise.
+    for (const outcome of ['delivered', 'failed', 'dead']) this.#deliveries.labels(outcome).inc(0);
   }
 
   request(route: string, status: number, seconds: number): void {
@@ -74,6 +85,16 @@ export class Metrics {
 
   forgotten(values: number): void {
     this.#forgotten.inc(values);
+  }
+
+  /** Counts a try of a delivery. */
+  deliveryTried(outcome: string): void {
+    this.#deliveries.labels(outcome).inc();
+  }
+
+  /** Counts an endpoint that the server has switched off. */
+  endpointSwitchedOff(): void {
+    this.#switchedOff.inc();
   }
 
   decoderRun(outcome: string, seconds: number): void {
