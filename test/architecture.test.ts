@@ -77,7 +77,7 @@ const MAX_FORCED_CASTS = 5;
 const MAX_CLAIMS = 3;
 /** Maximum private fields of a class, functions aside; and classes with more. */
 const MAX_FIELDS = 8;
-const MAX_LARGE_CLASSES = 18;
+const MAX_LARGE_CLASSES = 10;
 
 interface Import {
   file: string;

@@ -20,20 +20,22 @@ const MISNAMED = [
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests = new RequestDurations(this.registry);
-  readonly #flushes = new Histogram({
-    name: 'inlet_flush_duration_seconds',
-    help: 'How long one transaction of the measurement store takes.',
-    buckets: SECONDS,
-    registers: [this.registry],
-  });
-  readonly #flushValues = new Histogram({
-    name: 'inlet_flush_values',
-    help: 'Values that share one transaction.',
-    buckets: SIZES,
-    registers: [this.registry],
-  });
-  readonly #commitFailures = this.#counter('inlet_commit_failures_total', 'Receipts that could not be stored.');
-  readonly #stored = this.#counter('inlet_values_stored_total', 'Values stored.');
+  readonly #commits = {
+    seconds: new Histogram({
+      name: 'inlet_flush_duration_seconds',
+      help: 'How long one transaction of the measurement store takes.',
+      buckets: SECONDS,
+      registers: [this.registry],
+    }),
+    values: new Histogram({
+      name: 'inlet_flush_values',
+      help: 'Values that share one transaction.',
+      buckets: SIZES,
+      registers: [this.registry],
+    }),
+    failures: this.#counter('inlet_commit_failures_total', 'Receipts that could not be stored.'),
+    stored: this.#counter('inlet_values_stored_total', 'Values stored.'),
+  };
   readonly #rejected = this.#counter('inlet_values_rejected_total', 'Entries refused by the record endpoint.', [
     'code',
   ]);
@@ -70,13 +72,13 @@ export class Metrics {
 
   /** Counts a durable transaction of the measurement store. */
   flushed(values: number, seconds: number): void {
-    this.#stored.inc(values);
-    this.#flushValues.observe(values);
-    this.#flushes.observe(seconds);
+    this.#commits.stored.inc(values);
+    this.#commits.values.observe(values);
+    this.#commits.seconds.observe(seconds);
   }
 
   commitFailed(receipts: number): void {
-    this.#commitFailures.inc(receipts);
+    this.#commits.failures.inc(receipts);
   }
 
   rejected(code: string): void {

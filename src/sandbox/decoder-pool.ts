@@ -47,7 +47,6 @@ export class DecoderPool implements DecoderEngine {
   readonly #roster: ProcessPool;
   readonly #statistics = new RunStatistics();
   readonly #load = new ServerLoad(TICK_MS);
-  readonly #timer: NodeJS.Timeout;
   #open = 0;
   #stopping: Promise<void> | null = null;
 
@@ -64,8 +63,7 @@ export class DecoderPool implements DecoderEngine {
       },
       lost: (loss) => this.#guarded(() => this.#lost(loss)),
     });
-    this.#timer = setInterval(() => this.#guarded(() => this.#tick()), TICK_MS);
-    this.#timer.unref();
+    this.#load.start((isInTime) => this.#guarded(() => this.#tick(isInTime)));
   }
 
   /** Number of calls that wait for a process. */
@@ -123,7 +121,7 @@ export class DecoderPool implements DecoderEngine {
   async #stop(): Promise<void> {
     const end = performance.now() + STOP_MS;
     while (this.#open > 0 && performance.now() < end) await sleep(TICK_MS);
-    clearInterval(this.#timer);
+    this.#load.stop();
     // Jobs that its processes give back are refused.
     await this.#roster.stop();
     for (const job of this.#queue.takeOlderThan(Infinity)) this.#refuse(job, stoppingError());
@@ -222,10 +220,10 @@ export class DecoderPool implements DecoderEngine {
     job.reject(error);
   }
 
-  #tick(): void {
+  #tick(isInTime: boolean): void {
     const now = performance.now();
     // Late means this process was held up: read waiting results before any verdict.
-    if (this.#load.tick(now)) {
+    if (isInTime) {
       this.#roster.watch(now);
       for (const job of this.#roster.letGo(now).toReversed()) {
         this.#queue.settle(job, 0, now);

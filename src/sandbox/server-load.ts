@@ -10,6 +10,7 @@ export class ServerLoad {
   #ticks = 0;
   #utilization = performance.eventLoopUtilization();
   #isBusy = false;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(periodMs: number) {
     this.#periodMs = periodMs;
@@ -18,6 +19,15 @@ export class ServerLoad {
   /** Whether the thread was at work for a fifth of the time lately. */
   get isBusy(): boolean {
     return this.#isBusy;
+  }
+
+  /** Ticks in its period from now on; `isInTime` false: something held the thread. */
+  start(onTick: (isInTime: boolean) => void): void {
+    this.#timer = setInterval(() => onTick(this.tick(performance.now())), this.#periodMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
   }
 
   /** Returns false if the timer is late because something held the thread. */

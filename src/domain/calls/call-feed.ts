@@ -42,6 +42,8 @@ const MAX_UNREAD = 16_000_000;
 /** Maximum characters of a product's events that wait: those of a flush, and of some seconds to thousands. */
 const MAX_WAITING = 32_000_000;
 
+const MISSED = new AppError('UNAVAILABLE', 'Calls were missed; subscribe again and read `calls`.');
+
 /**
  * The live call log (contract `webhookCalled`). Other nodes are told the id only, and read the row when somebody there
  * subscribes: it is committed by then.
@@ -57,7 +59,6 @@ export class CallFeed {
   });
   readonly #pages: CallPages;
   readonly #credits = new PrefetchCredits();
-  readonly #missed = new AppError('UNAVAILABLE', 'Calls were missed; subscribe again and read `calls`.');
   /** By id. */
   readonly #products = new Map<string, FollowedProduct>();
   #events = 0;
@@ -71,7 +72,7 @@ export class CallFeed {
     cluster.onMessage('called', (message) => this.#hear(message));
     cluster.onMissed(() => {
       for (const product of this.#products.values()) this.#forget(product);
-      this.#live.fail(this.#missed);
+      this.#live.fail(MISSED);
     });
   }
 
@@ -190,7 +191,7 @@ export class CallFeed {
   /** Ends its subscriptions: they must begin anew, and get nothing behind what they missed. */
   #fail(product: FollowedProduct): void {
     this.#forget(product);
-    this.#live.fail(this.#missed, product.id);
+    this.#live.fail(MISSED, product.id);
   }
 }
 

@@ -10,13 +10,12 @@ import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { ChargedTurns } from '../../scheduling/charged-turns.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
 import type { Keeps, KeepsOf } from './keeps.ts';
-import { bytesOfProduct } from './bytes-of-product.ts';
 import { DeviceNames, isPossibleSerial } from './device-names.ts';
 import { type DeviceRow, named, readDeviceRows, weightOfDevice, withIds } from './device-rows.ts';
+import { ProductCache } from './product-cache.ts';
 import { type ProductAnswers, readProduct } from './product-rows.ts';
 import { VersionCounter } from '../../scheduling/version-counter.ts';
 import { serialsText } from './serials-text.ts';
-import { SingleFlight } from '../../scheduling/single-flight.ts';
 import { isUuid } from '../text/uuid.ts';
 
 /** A field as recording and reading need it; `key` is the small number that measurements carry. */
@@ -67,9 +66,7 @@ export interface DeviceInfo {
   writeIntervalMs: number;
 }
 
-/** Maximum bytes of products in memory: a source has up to 256 KiB. */
-const PRODUCTS = { maxSize: 128 * 1024 * 1024, sizeCalculation: bytesOfProduct };
-const [MAX_WEBHOOKS, MAX_DEVICES, MAX_NAMES, LOADED_AT_ONCE] = [100_000, 200_000, 400_000, 500];
+const [MAX_PRODUCTS, MAX_DEVICES, MAX_NAMES, LOADED_AT_ONCE] = [100_000, 200_000, 400_000, 500];
 /** Maximum reads of something that changes meanwhile; then the last one is returned, and not kept. */
 const MOST_LOOKS = 3;
 /** Maximum devices of one change that invalidates them alone, and not all devices of the product. */
@@ -83,24 +80,31 @@ const FEW_CHANGED = 100;
 export class IngestCache {
   readonly #revisions = new VersionCounter();
   readonly #database: Database;
-  readonly #defaultWriteRate: number;
-  readonly #keepsOf: KeepsOf;
-  readonly #products = new LRUCache<string, ProductInfo>(PRODUCTS);
-  readonly #productIdByWebhook = new LRUCache<string, string>({ maxSize: MAX_WEBHOOKS, sizeCalculation: () => 1 });
-  readonly #devices = new LRUCache<string, DeviceRow>({ maxSize: MAX_DEVICES, sizeCalculation: weightOfDevice });
-  /** `productId NUL identity` → device id; devices found only. */
-  readonly #deviceIdByIdentity = new LRUCache<string, string>({ maxSize: MAX_NAMES, sizeCalculation: () => 1 });
+  /** Defaults and plans that say what a device may write, and what is kept of it. */
+  readonly #limits: { defaultWriteRate: number; keepsOf: KeepsOf };
+  readonly #products: ProductCache<ProductInfo>;
+  readonly #devices = {
+    byId: new LRUCache<string, DeviceRow>({ maxSize: MAX_DEVICES, sizeCalculation: weightOfDevice }),
+    /** `productId NUL identity` → device id; devices found only. */
+    idByIdentity: new LRUCache<string, string>({ maxSize: MAX_NAMES, sizeCalculation: () => 1 }),
+  };
   readonly #names: DeviceNames;
-  readonly #productLoads = new SingleFlight<ProductInfo | null>();
   readonly #deviceLoads = new BatchedFlight<DeviceInfo>((ids) => this.#readDevices(ids));
   /** Revision of the first read of a product's serial numbers since the last change of its devices. */
-  readonly #serialsVersions = new LRUCache<string, string>({ maxSize: MAX_WEBHOOKS, sizeCalculation: () => 1 });
+  readonly #serialsVersions = new LRUCache<string, string>({ maxSize: MAX_PRODUCTS, sizeCalculation: () => 1 });
 
   constructor(database: Database, cluster: Cluster, defaultWriteRate: number, keepsOf: KeepsOf) {
     this.#database = database;
-    this.#keepsOf = keepsOf;
+    this.#limits = { defaultWriteRate, keepsOf };
     this.#names = new DeviceNames(database);
-    this.#defaultWriteRate = defaultWriteRate;
+    this.#products = new ProductCache<ProductInfo>({
+      revisions: this.#revisions,
+      read: (id) => readProduct(database, id),
+      idOfWebhook: async (webhookId) => {
+        const row = await database.read().findOne(ProductSchema, { webhookId }, { fields: ['id'] });
+        return row?.id ?? null;
+      },
+    });
     cluster.onChanged((changes) => {
       for (const change of changes) this.#drop(change);
     });
@@ -110,8 +114,8 @@ export class IngestCache {
   get sizes(): Record<string, number> {
     return {
       products: this.#products.size,
-      devices: this.#devices.size,
-      serials: this.#deviceIdByIdentity.size,
+      devices: this.#devices.byId.size,
+      serials: this.#devices.idByIdentity.size,
       names: this.#names.size,
     };
   }
@@ -127,32 +131,23 @@ export class IngestCache {
   }
 
   async product(id: string): Promise<ProductInfo | null> {
-    return this.#products.get(id) ?? this.#productLoads.of(id, () => this.#readProduct(id));
+    return this.#products.get(id);
   }
 
   async productByWebhook(webhookId: string): Promise<ProductInfo | null> {
-    const known = this.#productIdByWebhook.get(webhookId);
-    const remembered = known === undefined ? null : await this.product(known);
-    if (remembered?.webhookId === webhookId) return remembered;
-    const row = await this.#database.read().findOne(ProductSchema, { webhookId }, { fields: ['id'] });
-    if (row === null) return null;
-    const product = await this.product(row.id);
-    // The webhook was rotated between the two reads: the old id is unknown.
-    if (product?.webhookId !== webhookId) return null;
-    this.#productIdByWebhook.set(webhookId, row.id);
-    return product;
+    return this.#products.byWebhook(webhookId);
   }
 
   /** The product of a webhook without waiting, when both are in memory. */
   cachedByWebhook(webhookId: string): ProductInfo | null {
-    return this.#products.get(this.#productIdByWebhook.get(webhookId) ?? '') ?? null;
+    return this.#products.cachedByWebhook(webhookId);
   }
 
   /** The device without waiting, when it and its product are in memory. */
   cachedDevice(id: string): DeviceInfo | null {
-    const cached = this.#devices.get(id);
+    const cached = this.#devices.byId.get(id);
     if (cached === undefined) return null;
-    const product = this.#products.get(cached.productId);
+    const product = this.#products.cached(cached.productId);
     return product === undefined ? null : this.#withProduct(cached, product);
   }
 
@@ -235,7 +230,7 @@ export class IngestCache {
 
   #cachedOfProduct(product: ProductInfo, name: string): DeviceInfo | null {
     const identity = deviceIdentity(name);
-    const known = this.#deviceIdByIdentity.get(`${product.id}\0${identity}`);
+    const known = this.#devices.idByIdentity.get(`${product.id}\0${identity}`);
     const id = known ?? (isUuid(name) ? name.toLowerCase() : null);
     const device = id === null ? null : this.cachedDevice(id);
     // Check a cached serial number: the device may have another by now.
@@ -264,34 +259,31 @@ export class IngestCache {
         const device = byId.get(name.toLowerCase()) ?? byIdentity.get(identity);
         if (device !== undefined) found.set(name, device);
         if (!isStale && device?.identity === identity)
-          this.#deviceIdByIdentity.set(`${product.id}\0${identity}`, device.id);
+          this.#devices.idByIdentity.set(`${product.id}\0${identity}`, device.id);
       }
       return;
     }
   }
 
   #remember(row: DeviceRow, product: ProductInfo, isKept: boolean): DeviceInfo {
-    if (isKept) this.#devices.set(row.id, row);
+    if (isKept) this.#devices.byId.set(row.id, row);
     return this.#withProduct(row, product);
   }
 
   #withProduct(row: DeviceRow, product: ProductInfo): DeviceInfo {
     const { key, id, productId, name, serialNumber, identity, configuration } = row;
-    const rate = row.writeRate ?? product.writeRate ?? this.#defaultWriteRate;
-    const own = { key, id, productId, name, serialNumber, identity, configuration, keeps: this.#keepsOf(row.plan) };
+    const rate = row.writeRate ?? product.writeRate ?? this.#limits.defaultWriteRate;
+    const own = {
+      key,
+      id,
+      productId,
+      name,
+      serialNumber,
+      identity,
+      configuration,
+      keeps: this.#limits.keepsOf(row.plan),
+    };
     return { ...own, product, workspaceId: product.workspaceId, writeIntervalMs: rate > 0 ? 1000 / rate : 0 };
-  }
-
-  async #readProduct(id: string): Promise<ProductInfo | null> {
-    for (let looks = 1; ; looks += 1) {
-      const before = this.#revisions.now;
-      const product = await readProduct(this.#database, id);
-      if (product === null) return null;
-      // Keep nothing that changed while it was read: it may mix old and new.
-      const isStale = this.#revisions.hasChanged([id, product.workspaceId], before);
-      if (!isStale) this.#products.set(id, product);
-      if (!isStale || looks === MOST_LOOKS) return product;
-    }
   }
 
   /**
@@ -307,35 +299,23 @@ export class IngestCache {
     if (change.kind === 'devices') return this.#dropDevices(change);
     // Let no later request join a read that began before the change.
     this.#deviceLoads.forget();
-    this.#productLoads.forget(change.kind === 'product' ? change.id : undefined);
-    if (change.kind === 'everything') {
-      this.#revisions.changedAll();
-      this.#products.clear();
-      this.#productIdByWebhook.clear();
-      this.#devices.clear();
-      this.#deviceIdByIdentity.clear();
-      this.#names.clear();
-      this.#serialsVersions.clear();
-      return;
-    }
-    this.#revisions.changed(change.id);
-    if (change.kind === 'workspace') {
-      for (const [id, product] of this.#products) if (product.workspaceId === change.id) this.#products.delete(id);
-      return;
-    }
-    const product = this.#products.get(change.id);
-    this.#products.delete(change.id);
-    if (product !== undefined) this.#productIdByWebhook.delete(product.webhookId);
+    this.#products.drop(change);
+    if (change.kind !== 'everything') return this.#revisions.changed(change.id);
+    this.#revisions.changedAll();
+    this.#devices.byId.clear();
+    this.#devices.idByIdentity.clear();
+    this.#names.clear();
+    this.#serialsVersions.clear();
   }
 
   /** Drops devices, and not their product. */
   #dropDevices(change: Extract<Change, { kind: 'devices' }>): void {
     const { productId, ids } = change;
-    const workspaceId = change.workspaceId ?? this.#products.get(productId)?.workspaceId;
+    const workspaceId = change.workspaceId ?? this.#products.cached(productId)?.workspaceId;
     if (workspaceId === undefined) this.#names.clear();
     else this.#names.drop(workspaceId);
     this.#serialsVersions.delete(productId);
-    for (const id of ids) this.#devices.delete(id);
+    for (const id of ids) this.#devices.byId.delete(id);
     for (const id of ids) this.#deviceLoads.forget(id);
     for (const id of ids.length > FEW_CHANGED ? [manyOf(productId)] : ids) this.#revisions.changed(id);
     this.#revisions.changed(devicesOf(productId));

@@ -85,39 +85,31 @@ export class RecordedFeed {
     maxUnread: MAX_UNREAD,
     tooSlow: 'This subscriber reads too slowly; subscribe again with "after".',
   });
-  readonly #pages = new SingleFlight<RecordedPage>();
-  readonly #credits = new PrefetchCredits();
+  /** Shared by those that catch up. */
+  readonly #catchingUp = { pages: new SingleFlight<RecordedPage>(), credits: new PrefetchCredits() };
   readonly #alarm = new Alarm();
   /** Subscribers that have caught up as far as they know, each with what tells it where the others stand. */
   readonly #joining = new Map<LiveSubscription<RecordedEvent, number>, (position: string) => void>();
   /** How far the subscribers have come; without any a position of a moment ago, so that a new one waits for nothing. */
   #cursor: FeedCursor | null = null;
-  /** Something was recorded since then. */
-  #isDirty = true;
-  #isTelling = false;
+  readonly #news: RecordedNews;
   #isStopped = false;
-  readonly #listeners: (() => void)[] = [];
 
   constructor(deps: RecordedFeedDeps) {
     this.#deps = deps;
-    deps.cluster.onMessage('recorded', () => this.#wake());
+    this.#news = new RecordedNews(deps.cluster);
+    this.#news.onHeard(() => this.#isFollowed && this.#alarm.ring());
     void runAs(NOBODY, () => this.#run());
   }
 
   /** Calls the listener whenever something was recorded, here or elsewhere. */
   onRecorded(listener: () => void): void {
-    this.#listeners.push(listener);
+    this.#news.onHeard(listener);
   }
 
   /** Call it after the commit of what was recorded on this node. Never waits. */
   recorded(): void {
-    this.#wake();
-    if (!this.#deps.cluster.shared || this.#isTelling) return;
-    this.#isTelling = true;
-    setTimeout(() => {
-      this.#isTelling = false;
-      this.#deps.cluster.publish('recorded', '');
-    }, TELL_OTHERS_MS).unref();
+    this.#news.tell();
   }
 
   /**
@@ -150,7 +142,7 @@ export class RecordedFeed {
       await subscription.return();
       throw error;
     }
-    subscription.readFirst(() => this.#readOlder(follower), { party, turns }, this.#credits);
+    subscription.readFirst(() => this.#readOlder(follower), { party, turns }, this.#catchingUp.credits);
     return subscription;
   }
 
@@ -166,7 +158,7 @@ export class RecordedFeed {
     if (subscription.isEnded || cursor.after === joinedAt) return { items: [], isLast: true };
     const query = queryBehind(cursor, subscription.interest.topics, OWN_PAGE_READINGS, joinedAt);
     // Those that come back at once read the same pages.
-    const reading = this.#pages.of(JSON.stringify(query), async () => {
+    const reading = this.#catchingUp.pages.of(JSON.stringify(query), async () => {
       const read = await this.#read(query);
       turns.spend(read.readings.length * READING_MS);
       return read;
@@ -210,12 +202,6 @@ export class RecordedFeed {
     return this.#live.size > 0 || this.#joining.size > 0;
   }
 
-  #wake(): void {
-    for (const listener of this.#listeners) listener();
-    this.#isDirty = true;
-    if (this.#isFollowed) this.#alarm.ring();
-  }
-
   /** Looks on nobody's account, until it is stopped. */
   async #run(): Promise<void> {
     while (!this.#isStopped) {
@@ -241,8 +227,8 @@ export class RecordedFeed {
     const isResumed = this.#cursor !== null && this.#cursor.between !== null;
     const ready = isResumed ? [] : [...this.#joining.keys()];
     let found = 0;
-    const isStale = this.#live.size === 0 && (this.#isDirty || ready.length > 0);
-    this.#isDirty = false;
+    const isStale = this.#live.size === 0 && (this.#news.isUnseen || ready.length > 0);
+    this.#news.isUnseen = false;
     let cursor = this.#cursor;
     // Whoever subscribes meanwhile begins at the stale one: what is recorded until then is its own.
     if (cursor === null || isStale) cursor = this.#cursor = { after: await this.#deps.store.position(), between: null };
@@ -268,6 +254,39 @@ export class RecordedFeed {
       this.#joining.get(subscription)?.(position);
       this.#joining.delete(subscription);
     }
+  }
+}
+
+/** Hears that something was recorded, here or on another node, and tells the others. */
+class RecordedNews {
+  readonly #cluster: Cluster;
+  readonly #listeners: (() => void)[] = [];
+  #isTelling = false;
+  /** Something was recorded since the last look. */
+  isUnseen = true;
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+    cluster.onMessage('recorded', () => this.#heard());
+  }
+
+  onHeard(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  tell(): void {
+    this.#heard();
+    if (!this.#cluster.shared || this.#isTelling) return;
+    this.#isTelling = true;
+    setTimeout(() => {
+      this.#isTelling = false;
+      this.#cluster.publish('recorded', '');
+    }, TELL_OTHERS_MS).unref();
+  }
+
+  #heard(): void {
+    this.isUnseen = true;
+    for (const listener of this.#listeners) listener();
   }
 }
 
