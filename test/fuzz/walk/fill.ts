@@ -4,6 +4,7 @@ import { createMember, createToken } from '../../support/tenant.ts';
 import { createProduct, type TestServer } from '../../support/server.ts';
 import { fillRows } from './fill-rows.ts';
 import type { Size, World } from './world.ts';
+import { NOWHERE } from './endpoint-ways.ts';
 import { ALARM } from './rule-ways.ts';
 
 const SECRETS = 12;
@@ -72,6 +73,12 @@ async function fillThrough(server: TestServer, size: Size) {
     p: product.id,
     i: ALARM,
   });
+  const { createEndpoint } = await server.gql(
+    'mutation ($w: ID!, $i: EndpointInput!) { createEndpoint(workspaceId: $w, input: $i) { endpoint { id } } }',
+    { w: workspaceId, i: NOWHERE },
+  );
+  const endpointId: string = createEndpoint.endpoint.id;
+  const { testEndpoint } = await server.gql('mutation ($id: ID!) { testEndpoint(id: $id) { id } }', { id: endpointId });
   const secrets: string[] = [];
   while (secrets.length < SECRETS) {
     const { createToken } = await server.gql(
@@ -86,6 +93,8 @@ async function fillThrough(server: TestServer, size: Size) {
     webhookId: product.webhookId,
     spareProductId: spare.id,
     deviceIds: product.deviceIds,
+    endpointId,
+    deliveryId: testEndpoint.id as string,
     secrets,
     person: { email, secret: token },
   };

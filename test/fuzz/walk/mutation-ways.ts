@@ -1,4 +1,5 @@
 import { PASSWORD } from '../../support/tenant.ts';
+import { ENDPOINTS } from './endpoint-ways.ts';
 import { RULES } from './rule-ways.ts';
 import type { Args, MutationWay } from './ways.ts';
 import { unique, type World } from './world.ts';
@@ -365,4 +366,10 @@ const DEVICES: Record<string, MutationWay> = {
 };
 
 /** Every mutation: a new one, a new argument or a new field of an input object is missed by `missingWays`. */
-export const MUTATION_WAYS: Record<string, MutationWay> = { ...DEVICES, ...PRODUCTS, ...RULES, ...ADMINISTRATION };
+export const MUTATION_WAYS: Record<string, MutationWay> = {
+  ...DEVICES,
+  ...PRODUCTS,
+  ...RULES,
+  ...ENDPOINTS,
+  ...ADMINISTRATION,
+};

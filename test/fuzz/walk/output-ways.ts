@@ -1,3 +1,4 @@
+import { OF_ENDPOINTS } from './endpoint-ways.ts';
 import { FIRST, type OutputWays } from './ways.ts';
 import type { World } from './world.ts';
 
@@ -24,6 +25,7 @@ const historyOf = (world: World): Record<string, unknown>[] => [
 
 /** Every field of an output type that takes arguments: a new one, or a new argument, is missed by `missingWays`. */
 export const OUTPUT_WAYS: OutputWays = {
+  ...OF_ENDPOINTS,
   'Query.auditLog': (w) => [
     { workspaceId: w.workspaceId, first: FIRST },
     { workspaceId: w.workspaceId, first: FIRST, ...ALWAYS, operation: (at: number) => `update${at}` },

@@ -1,3 +1,4 @@
+import { LIVE_ENDPOINTS } from './endpoint-ways.ts';
 import { ALARMING } from './rule-ways.ts';
 import type { SubscriptionWay } from './ways.ts';
 
@@ -5,6 +6,7 @@ const MANY_VALUES = 10_000;
 
 /** Every subscription: a new one, or a new argument, is missed by `missingWays`. */
 export const SUBSCRIPTION_WAYS: Record<string, SubscriptionWay> = {
+  ...LIVE_ENDPOINTS,
   measurementsRecorded: {
     args: (w) => [
       { deviceIds: [w.deviceIds[9]] },

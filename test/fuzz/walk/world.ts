@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createToken, createWorkspace, PASSWORD } from '../../support/tenant.ts';
 import { ADMIN_TOKEN } from '../../support/server-process.ts';
 import { createProduct, type TestServer } from '../../support/server.ts';
+import { NOWHERE } from './endpoint-ways.ts';
 import { ALARMING } from './rule-ways.ts';
 
 /** How much of everything is filled in. */
@@ -72,6 +73,9 @@ export interface World {
   unknownIds: readonly string[];
   fieldId: string;
   configurationFieldId: string;
+  endpointId: string;
+  /** What was sent to it, in vain. */
+  deliveryId: string;
   /** By the list that each goes on with. */
   cursors: Readonly<
     Record<'devices' | 'products' | 'users' | 'auditLog' | 'measurements' | 'calls' | 'searchCalls', string>
@@ -102,6 +106,8 @@ export function unrealWorld(): World {
     unknownIds: ids,
     fieldId: 'id',
     configurationFieldId: 'id',
+    endpointId: 'id',
+    deliveryId: 'id',
     cursors: {
       devices: 'c',
       products: 'c',
@@ -250,6 +256,12 @@ export class Maker {
   async rule(input: Record<string, unknown>): Promise<string> {
     const create = 'mutation ($p: ID!, $i: RuleInput!) { createRule(productId: $p, input: $i) { id } }';
     return (await this.#server.gql(create, { p: this.#world.productId, i: input }))['createRule'].id;
+  }
+
+  async endpoint(): Promise<string> {
+    const create =
+      'mutation ($w: ID!, $i: EndpointInput!) { createEndpoint(workspaceId: $w, input: $i) { endpoint { id } } }';
+    return (await this.#server.gql(create, { w: this.#world.workspaceId, i: NOWHERE }))['createEndpoint'].endpoint.id;
   }
 
   /** An alert that is on. */
