@@ -197,7 +197,7 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   port = portOf(server);
   const url = `http://localhost:${port}`;
   await startBackups(config, log, closers);
-  domain.sender.start();
+  domain.startSending();
   domain.recordedSender.start();
   domain.statusSender.start();
   void domain.callFailures.start();

@@ -84,21 +84,7 @@ export function createOutgoing(deps: OutgoingDeps, closers: Closers) {
   };
   const sender = new Sender({ ...told, database: bare, cluster, feed: deliveryFeed, firing });
   closers.add('outgoing calls', () => sender.stop());
-  const sweeper = new Sweeper({
-    everyMs: SWEEP_MS,
-    sweep: (isStopping) => sweepDeliveries({ database: bare, now }, isStopping),
-    onError: (error) => log.warn({ err: error }, 'forgetting what is old: deliveries'),
-  });
-  closers.add('forgetting: deliveries', () => sweeper.stop());
-  const repeater = new Sweeper({
-    everyMs: REPEAT_MS,
-    sweep: (isStopping) => repeatAlerts({ database: bare, firing, transmitter, now }, isStopping),
-    onError,
-  });
-  closers.add('repeated alerts', () => repeater.stop());
   const outboxDepth = new OutboxDepth(bare, now);
-  const measuring = new Sweeper({ everyMs: MEASURE_MS, sweep: () => outboxDepth.measure(), onError });
-  closers.add('depth of the outbox', () => measuring.stop());
   const endpoints = new EndpointService({
     database,
     sendsMail: transmitter.sendsMail,
@@ -110,7 +96,31 @@ export function createOutgoing(deps: OutgoingDeps, closers: Closers) {
   const { sendsMail } = transmitter;
   const sendingDeps = { told, listeners };
   const onEndpoints = onChange;
-  return { sender, outbox, outboxDepth, endpoints, deliveries, deliveryFeed, sendsMail, onEndpoints, sendingDeps };
+  const sweep = (name: string, everyMs: number, work: (isStopping: () => boolean) => Promise<void>): void => {
+    const sweeper = new Sweeper({ everyMs, sweep: work, onError });
+    closers.add(name, () => sweeper.stop());
+  };
+  /** Begins to send, and all that goes on beside it. */
+  const startSending = (): void => {
+    sender.start();
+    sweep('forgetting: deliveries', SWEEP_MS, (isStopping) => sweepDeliveries({ database: bare, now }, isStopping));
+    sweep('repeated alerts', REPEAT_MS, (isStopping) =>
+      repeatAlerts({ database: bare, firing, transmitter, now }, isStopping),
+    );
+    sweep('depth of the outbox', MEASURE_MS, () => outboxDepth.measure());
+  };
+  return {
+    startSending,
+    sender,
+    outbox,
+    outboxDepth,
+    endpoints,
+    deliveries,
+    deliveryFeed,
+    sendsMail,
+    onEndpoints,
+    sendingDeps,
+  };
 }
 
 interface ReadersDeps extends WayOut {

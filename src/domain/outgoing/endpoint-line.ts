@@ -3,7 +3,7 @@ import type { Target, TakenDelivery } from './delivery-exchange.ts';
 /** Maximum calls at once per endpoint; of one that does not answer, one. */
 export const CALLS_PER_ENDPOINT = 4;
 /** Maximum deliveries taken ahead per endpoint that answers. */
-const TAKEN_AHEAD = 64;
+const TAKEN_AHEAD = 256;
 /** Least time of a lease that a try needs. */
 const NEEDED_MS = 20_000;
 

@@ -23,8 +23,9 @@ const LOOK_SHARED_MS = 2_000;
 const LOOK_ALONE_MS = 60_000;
 /** Delay after a failed look: the database may be away. */
 const FAILED_MS = 1_000;
-/** Least time between two looks: what comes together is taken together. */
+/** Least time between two looks, and behind one that changed something: what comes together goes together. */
 const REST_MS = 5;
+const BUSY_REST_MS = 20;
 /** Maximum endpoints from which one transaction takes deliveries. */
 const LINES_AT_ONCE = 50;
 /** Maximum time that a stop waits for calls in progress; what they deliver may be sent again. */
@@ -79,6 +80,8 @@ export class Sender {
   #ended: Ended[] = [];
   #running: Promise<void> | null = null;
   #stopBy = Infinity;
+  /** The last look changed something. */
+  #isBusy = false;
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
@@ -121,7 +124,7 @@ export class Sender {
         isFirst = false;
         const restMs = await this.#look();
         await this.#alarm.sleep(this.#isStopping ? STOP_LOOK_MS : restMs);
-        await pause(REST_MS);
+        await pause(this.#isBusy ? BUSY_REST_MS : REST_MS);
       } catch (error) {
         onError(error);
         if (this.#isStopping) break;
@@ -141,7 +144,8 @@ export class Sender {
     let times = new Map<number, number>();
     if (!this.#isStopping && ended.length + returned.length === 0)
       times = await this.#exchange.nextTimes(database.read());
-    if (ended.length + returned.length + this.#due(times).length > 0) {
+    this.#isBusy = ended.length + returned.length + this.#due(times).length > 0;
+    if (this.#isBusy) {
       const exchanging = database.write((em) => this.#exchangeWithin(em, ended, returned));
       const exchanged = await exchanging.catch((error: unknown) => {
         this.#ended.unshift(...ended);
