@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Logger } from 'pino';
 import type { Closers } from './closers.ts';
+import { AlertFigures } from './domain/alerts/alert-figures.ts';
 import { AlertFeed } from './domain/alerts/alert-feed.ts';
 import type { AlertOutbox } from './domain/alerts/alert-outbox.ts';
 import { AlertService } from './domain/alerts/alert-service.ts';
@@ -8,6 +9,7 @@ import { ChangedDevices } from './domain/alerts/changed-devices.ts';
 import { endAlerts, lockReader } from './domain/alerts/alert-writing.ts';
 import { Evaluator } from './domain/alerts/evaluator.ts';
 import { Judgings } from './domain/alerts/judgings.ts';
+import { sweepAlerts } from './domain/alerts/sweep-alerts.ts';
 import { RuleBook } from './domain/alerts/rule-book.ts';
 import { DeviceCache } from './domain/devices/device-cache.ts';
 import type { History } from './domain/history/history.ts';
@@ -16,6 +18,7 @@ import type { RecordedFeed } from './domain/live/recorded-feed.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
 import type { Database } from './domain/ports/database.ts';
 import type { MeasurementStore } from './domain/ports/store.ts';
+import { Sweeper } from './scheduling/sweeper.ts';
 import { RuleService } from './domain/rules/rule-service.ts';
 
 interface AlertsDeps {
@@ -31,6 +34,8 @@ interface AlertsDeps {
   now: () => number;
   log: Logger;
 }
+
+const [MEASURE_MS, SWEEP_MS] = [15_000, 6 * 3_600_000];
 
 /** Builds rules, what judges recorded values by the rules, and tells of alerts, in order of need. */
 export function createAlerts(deps: AlertsDeps, closers: Closers) {
@@ -58,6 +63,19 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
     onAlerts,
   });
   closers.add('rules', () => evaluator.stop());
+  const alertFigures = new AlertFigures(database, evaluator);
+  const measuring = new Sweeper({
+    everyMs: MEASURE_MS,
+    sweep: () => alertFigures.measure(),
+    onError: (error) => log.warn({ err: error }, 'counting alerts'),
+  });
+  closers.add('figures of alerts', () => measuring.stop());
+  const sweeper = new Sweeper({
+    everyMs: SWEEP_MS,
+    sweep: () => sweepAlerts({ database, now }),
+    onError: (error) => log.warn({ err: error }, 'forgetting what is old: alerts'),
+  });
+  closers.add('forgetting: alerts', () => sweeper.stop());
   const changing = { database, outbox, now, onAlerts };
   const ruleEnds = {
     lockAlerts: async (em: EntityManager) => void (await lockReader(em)),
@@ -65,5 +83,5 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
   };
   const rules = new RuleService({ database: audited, cluster, store, endAlerts: ruleEnds.endAlerts, now });
   const alerts = new AlertService({ database: audited, judgings, book, outbox, now, onAlerts });
-  return { rules, ruleEnds, alertFeed, alerts, deviceCache: devices };
+  return { rules, ruleEnds, alertFeed, alerts, deviceCache: devices, alertFigures };
 }

@@ -32,7 +32,13 @@ export function tellLoad(metrics: Metrics, { store, pool, transports, domain, cl
     server: process.memoryUsage.rss(),
     ...Object.fromEntries(Object.entries(pool.memory()).map(([place, bytes]) => [`decoder ${place}`, bytes])),
   }));
-  const { outboxDepth } = domain;
+  const { outboxDepth, alertFigures } = domain;
+  metrics.gauge('inlet_alerts_firing', 'Alerts that fired and are not over, on all nodes.', () => alertFigures.firing);
+  metrics.gauge(
+    'inlet_rules_behind_seconds',
+    'How long the value that was judged last had waited.',
+    () => alertFigures.behindSeconds,
+  );
   metrics.gauge(
     'inlet_deliveries_waiting',
     'Deliveries that wait for endpoints, on all nodes.',

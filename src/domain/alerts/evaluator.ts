@@ -74,6 +74,8 @@ export class Evaluator {
   readonly #rejudging: Rejudging;
   readonly #stopped: Promise<void>;
   #isOver = false;
+  /** Time from the receipt of what was judged last to its judgement. */
+  behindMs = 0;
   /** How far everything was judged; null: read from the database. */
   #cursor: FeedCursor | null = null;
   /** How far the states are stored. */
@@ -226,7 +228,9 @@ export class Evaluator {
       // Read after the page: what is recorded after a rule was made is judged by it.
       const rules = await this.#deps.book.present();
       if (this.#areChanged) await this.#forgetDevices();
-      const isUrgent = await this.#devices.judge(toEvents(page, this.#cursor!.after), rules);
+      const events = toEvents(page, this.#cursor!.after);
+      const isUrgent = await this.#devices.judge(events, rules);
+      this.behindMs = this.#deps.now() - (events.at(-1)?.receivedAt ?? this.#deps.now());
       this.#cursor = behind(this.#cursor!, page);
       isComplete = page.complete;
       const { unstored } = this.#devices;
