@@ -30,6 +30,9 @@ const NEVER = ranges(
   '100.100.100.200/32',
   '168.63.129.16/32',
   'fd00:ec2::254/128',
+  'fd20:ce::254/128',
+  'fd00:c1::a9fe:a9fe/128',
+  'fd00:42::42/128',
   // Tunnels (Teredo, 6to4), documentation, and local use of translation: an IPv4 address inside may be any.
   '2001::/23',
   '2001:db8::/32',

@@ -209,6 +209,24 @@ describe.each(DATABASES)('rules on %s', (database) => {
       limited.secret,
     );
     expect(keyed.errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+    // Whom a rule tells is of the whole workspace.
+    const endpoint = await server.gql(
+      `mutation ($w: ID) { createEndpoint(workspaceId: $w, input: { name: "e", kind: WEBHOOK, url: "https://e.example/",
+        events: ["alert.fired"] }) { endpoint { id } } }`,
+      { w: own },
+    );
+    const update = (input: object, token: string) =>
+      server.query(
+        'mutation ($id: ID!, $input: RuleInput!) { updateRule(id: $id, input: $input) { notify { groupBy } } }',
+        { id: made['id'], input: { name: 'x', levels: one(above(30)), ...input } },
+        token,
+      );
+    const named = { notify: { endpointIds: [endpoint['createEndpoint'].endpoint.id] } };
+    expect((await update(named, server.adminToken)).errors).toBeUndefined();
+    expect((await update({ notify: { groupBy: 'PRODUCT' } }, limited.secret)).errors?.[0]?.extensions.code).toBe(
+      'FORBIDDEN',
+    );
+    expect((await update({ name: 'y' }, limited.secret)).errors).toBeUndefined();
     const ofDevice = await createToken(server, server.adminToken, own, ['READ'], { deviceIds: [product.deviceIds[0]] });
     const hidden = await server.query(LIST, { id: product.id }, ofDevice.secret);
     expect(hidden.errors).toBeDefined();

@@ -292,6 +292,30 @@ describe.each(DATABASES)('sending on %s', (name) => {
     expect(wire.mostCalls).toBeLessThanOrEqual(8);
   });
 
+  test('however many endpoints of others hang, one that answers has its turn', async () => {
+    const { workspaces, access } = domain;
+    wire.end = ({ url }) => (url.includes('hangs') ? { httpStatus: 500 } : {});
+    const crowds = await Promise.all(['one', 'two'].map((crowd) => workspaces.create(access, crowd)));
+    for (const { id } of crowds)
+      for (let at = 0; at < 40; at += 1)
+        await domain.endpoints.create(access, id, {
+          name: `hook ${at}`,
+          kind: 'WEBHOOK',
+          url: `http://hangs.example/${at}`,
+          events: ['device.offline'],
+        });
+    const hook = await create();
+    const toAll = (): Promise<void> => write(...crowds.map(({ id }) => ({ workspaceId: id, deviceId: randomUUID() })));
+    // Each fails once, and hangs from then on.
+    await toAll();
+    await vi.waitFor(() => expect(wire.sent).toHaveLength(80), 20_000);
+    wire.end = ({ url }) => (url.includes('hangs') ? null : {});
+    await toAll();
+    await vi.waitFor(() => expect(wire.sent.length).toBeGreaterThan(100), 20_000);
+    await write({});
+    await vi.waitFor(async () => expect(await statuses(hook)).toEqual(['DELIVERED']), 20_000);
+  });
+
   test('several nodes share the work; each message is sent once, in order', async () => {
     const hook = await create();
     const { database, cluster, auditLog: _, ...rest } = domain;

@@ -222,7 +222,8 @@ export class DeviceJudging {
     }
     for (const [key, { state }] of Object.entries(this.#kept))
       if (states[key] === undefined && state.run !== null)
-        this.#changes.push({ ruleKey: Number(key), transitions: [over(state, now)] });
+        // Before what the rules of now tell: a device that has moved is told of in that order.
+        this.#changes.unshift({ ruleKey: Number(key), transitions: [over(state, now)] });
     const isEmpty = Object.keys(states).length === 0;
     const after = isEmpty ? null : packStates(states);
     return {

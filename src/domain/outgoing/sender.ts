@@ -77,6 +77,8 @@ export class Sender {
   readonly #exchange: DeliveryExchange;
   readonly #alarm = new Alarm();
   readonly #lines = new Map<number, EndpointLine>();
+  /** The last endpoint that deliveries were taken of: the next one begins. */
+  #lastKey = 0;
   #ended: Ended[] = [];
   #running: Promise<void> | null = null;
   #stopBy = Infinity;
@@ -176,7 +178,7 @@ export class Sender {
     await this.#exchange.settle(em, settled, at);
     await this.#exchange.release(em, returned, at);
     const times = this.#isStopping ? new Map<number, number>() : await this.#exchange.nextTimes(em);
-    const due = new Set(this.#due(times).slice(0, LINES_AT_ONCE));
+    const due = new Set(this.#inTurn(this.#due(times)));
     const triesOf = Map.groupBy(ended, ({ delivery }) => delivery.endpointKey);
     const targets = await this.#exchange.targets(em, [...new Set([...due, ...triesOf.keys()])], at);
     const off: SwitchedOff[] = [];
@@ -200,7 +202,20 @@ export class Sender {
   /** Those endpoints with something due that may take more. */
   #due(times: ReadonlyMap<number, number>): number[] {
     const at = this.#deps.now();
-    return [...times].flatMap(([key, next]) => (next <= at && this.#roomOf(key, at) > 0 ? [key] : []));
+    return [...times].flatMap(([key, next]) => {
+      const line = this.#lines.get(key);
+      const isFull = this.#roomOf(key, at) === 0 || (line !== undefined && !this.#mayCall(line));
+      return next <= at && !isFull ? [key] : [];
+    });
+  }
+
+  /** Some of the endpoints, behind the last one that had its turn: however many hang, each comes to its turn. */
+  #inTurn(keys: readonly number[]): number[] {
+    const sorted = keys.toSorted((a, b) => a - b);
+    const behind = sorted.filter((key) => key > this.#lastKey);
+    const chosen = [...behind, ...sorted.slice(0, sorted.length - behind.length)].slice(0, LINES_AT_ONCE);
+    this.#lastKey = chosen.at(-1) ?? this.#lastKey;
+    return chosen;
   }
 
   #tell(ended: readonly Ended[], off: readonly SwitchedOff[]): void {

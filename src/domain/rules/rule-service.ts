@@ -91,17 +91,25 @@ export class RuleService {
       const given = checkRule(input, await readGround(em, rule.product.key));
       const checked = await endpointsNamed(em, access, rule.product, given);
       if (input.key !== undefined) await changeKey(em, access, rule, checked.authorKey);
-      const { definition, ...columns } = columnsOf(kept(checked, input, rowOf(rule)));
+      const is = rowOf(rule);
+      const asked = kept(checked, input, is);
+      // Nobody named is every endpoint of the workspace.
+      if (!isSame(asked.notify.endpointIds ?? ALL, is.notify.endpointIds ?? ALL)) access.requireUnlimited();
+      const { definition, ...columns } = columnsOf(asked);
+      const isToldAnew =
+        columns.notify !== rule.notify ||
+        JSON.stringify(asked.definition.schedule) !== JSON.stringify(is.definition.schedule);
       if (definition !== rule.definition || columns.enabled !== rule.enabled || !isSame(columns.tags, rule.tags))
         rule.revision += 1;
       Object.assign(rule, columns, { definition });
       await watchFrom(em, position);
       // Its alerts are told by the new schedule and manner. Before the rule is written, as elsewhere, against deadlocks.
-      await em.execute(
-        'update alert set tell_at = ? where rule_key = ? and (is_open = ? or tell_at is not null)',
-        [this.#deps.now(), rule.key, this.#deps.database.dialect === 'sqlite' ? 1 : true],
-        'run',
-      );
+      if (isToldAnew)
+        await em.execute(
+          'update alert set tell_at = ? where rule_key = ? and (is_open = ? or tell_at is not null)',
+          [this.#deps.now(), rule.key, this.#deps.database.dialect === 'sqlite' ? 1 : true],
+          'run',
+        );
       return { row: rowOf(rule), productId: rule.product.id };
     });
     await this.#changed(productId);
@@ -226,6 +234,9 @@ function columnsOf({ name, enabled, tags, definition, notify }: Kept) {
   const manner = isDefault(notify) ? null : JSON.stringify(notify);
   return { name, enabled, tags, definition: JSON.stringify(definition), notify: manner };
 }
+
+/** Stands for all endpoints. */
+const ALL = ['*'];
 
 /** The checked rule with what the input leaves out as it is. */
 function kept(checked: Complete, input: GivenRule, is: RuleRow): Kept {
