@@ -234,6 +234,13 @@ test('a run is not ended for what others of its process have left there', async 
   }
 });
 
+/** Only how much the thread works is told as it is. */
+function stopClock(): void {
+  const { eventLoopUtilization } = performance;
+  vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+  performance.eventLoopUtilization = eventLoopUtilization;
+}
+
 describe('the pool', () => {
   let pool: ReturnType<typeof startPool>;
   afterEach(async () => {
@@ -280,7 +287,7 @@ describe('the pool', () => {
   });
 
   test('a call that has waited ten seconds is refused', async () => {
-    vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+    stopClock();
     pool = startPool({ timeoutMs: 30_000 });
     const tick = (ms: number): Promise<void> =>
       new Promise((resolve) => {
@@ -306,7 +313,7 @@ describe('the pool', () => {
   });
 
   test('a call that waits again and again is refused after half a minute', async () => {
-    vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+    stopClock();
     pool = startPool({ timeoutMs: 60_000 });
     const tick = (ms: number): Promise<void> =>
       new Promise((resolve) => {
@@ -337,7 +344,7 @@ describe('the pool', () => {
   });
 
   test('the process of the slow lane goes when nobody has needed it for a minute', async () => {
-    vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+    stopClock();
     pool = startPool({ timeoutMs: 5_000 });
     const tick = (ms: number): Promise<void> =>
       new Promise((resolve) => {
