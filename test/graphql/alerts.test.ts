@@ -110,6 +110,19 @@ describe.each(DATABASES)('alerts on %s', (database) => {
     expect([seconds(late!['startedAt']), seconds(late!['firedAt']), seconds(late!['endedAt'])]).toEqual([0, 60, 180]);
   });
 
+  test('of a thousand episodes in one batch the first and the newest are told, and the number of the others', async () => {
+    await rule();
+    await record([-1_000, 31]);
+    await become('FIRING');
+    const alternating = Array.from({ length: 1_998 }, (_, index): [number, number] => [index / 4, (index % 2) * 40]);
+    await record(...alternating);
+    const found = await become('FIRING', ...Array.from({ length: 19 }, () => 'RESOLVED'));
+    expect(found.map(({ late }) => late)).toEqual([false, ...Array.from({ length: 18 }, () => true), false]);
+    expect([seconds(found[0]!['startedAt']), seconds(found.at(-1)!['endedAt'])]).toEqual([499.25, 0]);
+    const notes = found.flatMap(({ trace }) => trace.map(({ note }: Alert) => note)).filter((note) => note !== null);
+    expect(notes).toEqual(['Left out, as too many at once: 980 earlier episodes.']);
+  });
+
   test('late values change nothing', async () => {
     await rule();
     await record([100, 31]);

@@ -4,7 +4,10 @@ import type { StoredValue } from '../ports/store.ts';
 import { uuidV7 } from '../text/uuid.ts';
 import type { Told } from './telling.ts';
 
-/** One change of an alert and why; `values`: field key → value, `note`: of whoever acknowledged it. */
+/**
+ * One change of an alert and why; `values`: field key → value, long texts cut; `note`: of whoever acknowledged it, or
+ * how many episodes before it were left out.
+ */
 export interface TraceEntry {
   at: number;
   state: AlertState;
@@ -41,6 +44,8 @@ type AlertPlace = Pick<AlertRow, 'workspaceId' | 'ruleKey' | 'deviceKey'>;
 
 /** Entries of a trace that are kept: the first and the last of them. */
 const [FIRST_KEPT, LAST_KEPT] = [20, 80];
+/** Maximum characters of a text in a trace. */
+const MAX_TRACED_TEXT = 256;
 
 /**
  * Alerts after the changes of one batch: the open one, if there was, and each that began. One that was pending and never
@@ -55,7 +60,7 @@ export function alertsAfter(
   const told: AlertRow[] = [];
   let current = open === null ? null : { ...open, trace: [...open.trace] };
   let isNew = false;
-  for (const { at, state, severity, reason, startedAt, firedAt, endedAt, values } of transitions) {
+  for (const { at, state, severity, reason, startedAt, firedAt, endedAt, values, omitted } of transitions) {
     if (current === null) {
       // What nobody was told of is not over.
       if (state === 'RESOLVED') continue;
@@ -63,7 +68,9 @@ export function alertsAfter(
       current = { id: uuidV7(now), ...place, late: false, acknowledgedBy: null, acknowledgedAt: null, snoozedUntil: null, told: null, tellAt: null, state, severity, startedAt, firedAt, endedAt, trace: [] }; // prettier-ignore
     }
     Object.assign(current, { state, severity, firedAt, endedAt });
-    current.trace = shortened([...current.trace, { at, state, severity, reason, values }]);
+    const entry = { at, state, severity, reason, values: cut(values) };
+    const note = omitted === undefined ? {} : { note: `Left out, as too many at once: ${omitted} earlier episodes.` };
+    current.trace = shortened([...current.trace, { ...entry, ...note }]);
     if (state !== 'RESOLVED') continue;
     current.late = isNew;
     if (!isNew || firedAt !== null) told.push(current);
@@ -83,4 +90,12 @@ export function isKept({ state, firedAt }: Pick<AlertRow, 'state' | 'firedAt'>):
 export function shortened(trace: readonly TraceEntry[]): TraceEntry[] {
   if (trace.length <= FIRST_KEPT + LAST_KEPT) return [...trace];
   return [...trace.slice(0, FIRST_KEPT), ...trace.slice(-LAST_KEPT)];
+}
+
+function cut(values: Readonly<Record<string, StoredValue>>): Record<string, StoredValue> {
+  const shown = { ...values };
+  for (const [key, value] of Object.entries(values))
+    if (typeof value === 'string' && value.length > MAX_TRACED_TEXT)
+      shown[key] = `${value.slice(0, MAX_TRACED_TEXT).replace(/[\ud800-\udbff]$/, '')}…`;
+  return shown;
 }

@@ -1,3 +1,5 @@
+import { NOBODY } from '../../scheduling/caller.ts';
+import { Slices } from '../../scheduling/yield-to-event-loop.ts';
 import type { Device } from '../entities/device.ts';
 import type { History } from '../history/history.ts';
 import { ofField } from '../history/of-field.ts';
@@ -10,6 +12,7 @@ import { conditionsOf, fieldsOf, type RuleDefinition } from '../rules/definition
 import { judgeHistory } from '../rules/judge-history.ts';
 import { freshState, type JudgeState, type Transition } from '../rules/judge-state.ts';
 import type { StateRow } from './alert-rows.ts';
+import { fewEpisodes } from './few-episodes.ts';
 import { type KeptState, packStates, unpackStates } from './kept-states.ts';
 import { RuleJudge } from '../rules/rule-judge.ts';
 import { valueOf, windowsOf, windowView } from '../rules/windows.ts';
@@ -40,6 +43,8 @@ interface JudgingSources {
 }
 
 const LEAST_BACK_MS = 60_000;
+/** Values of one event that are judged between two looks at the clock. */
+const STRIDE = 200;
 
 /** A rule and its judge. */
 interface Plan {
@@ -125,7 +130,12 @@ export class DeviceJudging {
     const fresh = this.#fresh.splice(0);
     const { all, byField, ofSilence } = this.#plans!;
     for (const { judge } of ofSilence) judge.heard(event.receivedAt);
-    for (const at of order) {
+    const slices = new Slices(NOBODY);
+    for (const [index, at] of order.entries()) {
+      if (index % STRIDE === STRIDE - 1) {
+        for (const { rule, judge } of all) this.#gather(rule, judge.taken());
+        if (slices.isOver) await slices.next();
+      }
       const plans = byField.get(event.fieldKeys[at]!);
       const field = plans && fieldsByKey.get(event.fieldKeys[at]!);
       const value = field === undefined ? null : readStored(field, event.values[at]!);
@@ -246,8 +256,8 @@ export class DeviceJudging {
   #gather({ key: ruleKey }: WatchingRule, transitions: readonly Transition[]): void {
     if (transitions.length === 0) return;
     const known = this.#changes.find((change) => change.ruleKey === ruleKey);
-    if (known === undefined) this.#changes.push({ ruleKey, transitions: [...transitions] });
-    else known.transitions.push(...transitions);
+    if (known === undefined) this.#changes.push({ ruleKey, transitions: fewEpisodes(transitions) });
+    else known.transitions = fewEpisodes([...known.transitions, ...transitions]);
   }
 
   #judge({ definition }: { definition: RuleDefinition }, state: JudgeState): RuleJudge {

@@ -58,6 +58,8 @@ export interface Transition {
   firedAt: number | null;
   endedAt: number | null;
   values: Record<string, StoredValue>;
+  /** Episodes before this one that are left out, because they were too many. */
+  omitted?: number;
 }
 
 /** The state before anything was judged. */

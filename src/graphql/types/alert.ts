@@ -29,7 +29,10 @@ export class AlertTraceObject {
   })
   reason!: string;
 
-  @Field(() => String, { nullable: true, description: 'What was said when it was acknowledged.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'What was said when it was acknowledged, or how many episodes before it were left out.',
+  })
   note!: string | null;
 }
 
