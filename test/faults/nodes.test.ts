@@ -153,3 +153,40 @@ describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', 
     }
   });
 });
+
+test.skipIf(redisUrl === null)(
+  'one of two nodes judges by the rules, and the other goes on at once when it stops',
+  async () => {
+    const database = await createDatabase('postgres');
+    const env = { REDIS_URL: redisUrl!, WRITE_RATE_PER_FIELD: '0' };
+    const nodes = await Promise.all([1, 2].map(() => startServer({ alone: true, database, env })));
+    const [a, b] = nodes as [TestServer, TestServer];
+    const { id, deviceIds } = await createProduct(a);
+    const levels = [{ severity: 'INFO', all: [{ field: 'temperature', operator: 'GT', value: 30 }] }];
+    const rule = 'mutation ($p: ID!, $i: RuleInput!) { createRule(productId: $p, input: $i) { id } }';
+    await a.gql(rule, { p: id, i: { name: 'hot', levels } });
+    let time = Math.floor(Date.now() / 1_000) - 1_000;
+    const record = async (node: TestServer, value: number): Promise<void> => {
+      time += 1;
+      await node.record(deviceIds[0]!, { field: 'temperature', value, timestamp: time });
+    };
+    const states = async (): Promise<string[]> => {
+      const { alerts } = await b.gql('query ($p: ID) { alerts(productId: $p) { edges { node { state } } } }', {
+        p: id,
+      });
+      return alerts.edges.map(({ node }: { node: { state: string } }) => node.state);
+    };
+    for (const node of [a, b, a, b]) {
+      await record(node, 31);
+      await expect.poll(async () => (await states())[0], { interval: 20, timeout: 8_000 }).toBe('FIRING');
+      await record(node, 20);
+      await expect.poll(async () => (await states())[0], { interval: 20, timeout: 8_000 }).toBe('RESOLVED');
+    }
+    await record(a, 31);
+    await a.stop();
+    await expect.poll(async () => (await states())[0], { interval: 20, timeout: 8_000 }).toBe('FIRING');
+    expect(await states()).toHaveLength(5);
+    await b.stop();
+    await database.drop();
+  },
+);

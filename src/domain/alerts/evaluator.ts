@@ -12,7 +12,6 @@ import { toEvents } from '../live/recorded-event.ts';
 import type { Cluster } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
-import { uuidV7 } from '../text/uuid.ts';
 import type { AlertOutbox } from './alert-outbox.ts';
 import { forgetStates } from './alert-rows.ts';
 import { changeAlerts } from './alert-writing.ts';
@@ -20,6 +19,7 @@ import type { ChangedDevices } from './changed-devices.ts';
 import { DevicesInMemory } from './devices-in-memory.ts';
 import type { Judged } from './judging.ts';
 import type { Judgings } from './judgings.ts';
+import { ReaderLease } from './reader-lease.ts';
 import { Rejudging } from './rejudging.ts';
 import type { RuleBook, Rules } from './rule-book.ts';
 
@@ -50,8 +50,6 @@ const [SHORTEST_REST_MS, LONGEST_REST_MS] = [2, 20];
 /** States that tell nothing new are stored so often, or when they are so many. */
 const STORE_EVERY_MS = 1_000;
 const MAX_UNSTORED = 5_000;
-/** Time for which a node is the reader without a sign of life. */
-const LEASE_MS = 10_000;
 /** Time after which events are no longer kept. */
 const EVENTS_KEPT_MS = 3_600_000;
 
@@ -69,7 +67,7 @@ class Moved extends Error {}
  */
 export class Evaluator {
   readonly #deps: EvaluatorDeps;
-  readonly #node = uuidV7();
+  readonly #lease: ReaderLease;
   readonly #alarm = new Alarm();
   readonly #rejudging: Rejudging;
   readonly #stopped: Promise<void>;
@@ -80,7 +78,6 @@ export class Evaluator {
   #cursor: FeedCursor | null = null;
   /** How far the states are stored. */
   #storedCursor: FeedCursor | null = null;
-  #leaseUntil = 0;
   #storedAt = 0;
   #forgetAt = 0;
   /** When a state is due next, when that was found out, and whether it may be earlier by now. */
@@ -95,6 +92,7 @@ export class Evaluator {
 
   constructor(deps: EvaluatorDeps) {
     this.#deps = deps;
+    this.#lease = new ReaderLease(deps);
     this.#devices = new DevicesInMemory(deps.judgings);
     this.#rejudging = new Rejudging({
       ...deps,
@@ -113,11 +111,15 @@ export class Evaluator {
     this.#stopped = runAs(NOBODY, () => this.#run());
   }
 
-  /** Ends after the commit under way. */
+  /** Ends after the commit under way; another node goes on at once. */
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#alarm.ring();
     await this.#stopped;
+    if (this.#cursor === null) return;
+    // What is not stored is judged again.
+    if (this.#devices.unstored > 0) await this.#store().catch(this.#deps.onError);
+    await this.#lease.release().catch(this.#deps.onError);
   }
 
   async #run(): Promise<void> {
@@ -131,7 +133,7 @@ export class Evaluator {
         await this.#alarm.sleep(rest);
       } catch (error) {
         this.#begin();
-        this.#leaseUntil = 0;
+        this.#lease.doubt();
         if (error instanceof Moved || this.#isOver) continue;
         this.#deps.onError(error);
         await pause(LOOK_ANYWAY_MS);
@@ -183,21 +185,13 @@ export class Evaluator {
   }
 
   async #holdsLease(): Promise<boolean> {
-    const { database, cluster, now } = this.#deps;
-    if (now() < this.#leaseUntil - LEASE_MS / 2 && this.#cursor !== null) return true;
-    const isAlone = database.dialect === 'sqlite' || !cluster.shared;
-    const { held, position } = await database.write(async (em) => {
-      const reader = await em.findOneOrFail(RuleReaderSchema, { share: 0 }, FOR_UPDATE);
-      const isFree = reader.node === this.#node || reader.until < now() || isAlone;
-      if (isFree) Object.assign(reader, { node: this.#node, until: now() + LEASE_MS });
-      return { held: isFree, position: reader.position ?? null };
-    });
-    if (!held) {
+    if (this.#lease.isFresh && this.#cursor !== null) return true;
+    const taken = await this.#lease.take();
+    if (taken === null) {
       this.#begin();
       return false;
     }
-    this.#leaseUntil = now() + LEASE_MS;
-    if (this.#cursor === null && position !== null) this.#cursor = decodeCursor(position);
+    if (this.#cursor === null && taken.position !== null) this.#cursor = decodeCursor(taken.position);
     this.#cursor ??= { after: await this.#deps.store.position(), between: null };
     this.#storedCursor ??= this.#cursor;
     return true;
@@ -215,7 +209,7 @@ export class Evaluator {
     await this.#deps.database.write(async (em) => {
       const reader = await em.findOneOrFail(RuleReaderSchema, { share: 0 }, FOR_UPDATE);
       const isWatched = (await em.count(RuleSchema, { enabled: true, product: { deletedAt: null } })) > 0;
-      if (!isWatched && reader.node === this.#node) reader.position = null;
+      if (!isWatched && reader.node === this.#lease.node) reader.position = null;
     });
     this.#begin();
   }
@@ -290,7 +284,7 @@ export class Evaluator {
     const cursor = { after: await store.position(), between: null };
     await database.write(async (em) => {
       const reader = await em.findOneOrFail(RuleReaderSchema, { share: 0 }, FOR_UPDATE);
-      if (reader.node !== this.#node) throw new Moved();
+      if (reader.node !== this.#lease.node) throw new Moved();
       reader.position = encodeCursor(cursor);
       await em.execute('update rule set judged_revision = 0, revision = revision + 1', [], 'run');
     });
@@ -304,10 +298,10 @@ export class Evaluator {
   async #commit(judged: readonly Judged[], cursor: FeedCursor): Promise<void> {
     const { now } = this.#deps;
     await changeAlerts(this.#deps, async (writing) => {
-      if (writing.reader.node !== this.#node || !(await writing.judged(judged))) throw new Moved();
-      Object.assign(writing.reader, { position: encodeCursor(cursor), until: now() + LEASE_MS });
+      if (writing.reader.node !== this.#lease.node || !(await writing.judged(judged))) throw new Moved();
+      Object.assign(writing.reader, { position: encodeCursor(cursor), until: this.#lease.next });
     });
-    this.#leaseUntil = now() + LEASE_MS;
+    this.#lease.renewed();
     this.#storedAt = now();
     this.#isToLook = true;
   }
@@ -322,7 +316,7 @@ export class Evaluator {
       this.#tellAt = due?.at == null ? Infinity : Number(due.at);
       if (this.#tellAt > now()) return;
       isMore = await changeAlerts(this.#deps, async (writing) => {
-        if (writing.reader.node !== this.#node) throw new Moved();
+        if (writing.reader.node !== this.#lease.node) throw new Moved();
         const where = { tellAt: { $lte: now() } };
         const alerts = await writing.em.find(AlertSchema, where, { orderBy: { tellAt: 'asc' }, limit: TOLD_AT_ONCE });
         for (const alert of alerts) writing.look(alert);
