@@ -83,7 +83,7 @@ export const TOLD: ReadonlySet<string> = new Set(
     'overflowAt unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
     'until confirm enabled levels forSeconds clearForSeconds latched schedule severity all any field operator value otherField ' +
     'configurationField clear window absentSeconds circle polygon aggregation seconds center meters days hours ' +
-    'endpointId deliveryIds events ' +
+    'endpointId deliveryIds events notify endpointIds endpointKeys groupBy remindEverySeconds maxReminders ' +
     'confirm answer200 ignoreZeroPlaces timeZone key onExisting addTags removeTags anyTags search online lastHeardBefore lastHeardAfter hash set prune deleteData'
   ).split(' '),
 );

@@ -281,7 +281,7 @@ async function hashOf(draught: Omit<Draught, 'hash' | 'left' | 'gone'>): Promise
     add([section, name, idOf(state), is, target, wanted, applied?.state]);
     await slices.next();
   }
-  add([...endpointIds]);
+  if (endpointIds.size > 0) add([...endpointIds]);
   for (const ids of [productIds, deviceIds, userIds])
     add(draught.tokens.length + draught.endpoints.length === 0 && ids !== userIds ? 0 : [...ids]);
   return hash.digest('base64url');

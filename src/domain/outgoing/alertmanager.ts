@@ -27,6 +27,11 @@ export function managedAlerts(body: string, now: number): Map<string, ManagedAle
   return new Map(each.map((one) => [one.alert.id, managedAlert(data, one, now)]));
 }
 
+/** The same alert, as it was told of before it ended. */
+export function asFiring({ labels, annotations, startsAt, generatorURL }: ManagedAlert): ManagedAlert {
+  return { labels, annotations, startsAt, ...(generatorURL === undefined ? {} : { generatorURL }) };
+}
+
 /** The same alert, over at `now` (ms UTC). */
 export function ended(alert: ManagedAlert, now: number): ManagedAlert {
   return { ...alert, endsAt: new Date(Math.max(now, Date.parse(alert.startsAt) + 1)).toISOString() };

@@ -58,14 +58,14 @@ export class FiringAlerts {
    * Takes some alerts of the endpoint that are due, for this node alone; those whose alert is over or gone without a
    * word, as that of a deleted device, come with their end and are forgotten.
    */
-  async take(em: EntityManager, endpointKey: number, now: number): Promise<ManagedAlert[]> {
+  async take(em: EntityManager, endpointKey: number, now: number): Promise<Map<string, ManagedAlert>> {
     const lock = this.#database.dialect === 'postgres' ? 'for update skip locked' : '';
     const rows = await em.execute<{ alert: string; body: string }[]>(
       `select alert, body from firing_alert where endpoint_key = ? and repeat_at <= ? order by alert
        limit ${ALERTS_AT_ONCE} ${lock}`,
       [endpointKey, now],
     );
-    if (rows.length === 0) return [];
+    if (rows.length === 0) return new Map();
     const ids = rows.map(({ alert }) => alert);
     const open = await em.execute<{ id: string }[]>(
       `select id from alert where id in (${placeholders(ids)}) and state <> 'RESOLVED'`,
@@ -79,6 +79,6 @@ export class FiringAlerts {
       }),
     );
     await this.note(em, endpointKey, told, now);
-    return [...told.values()];
+    return told;
   }
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../ports/database.ts';
 import type { Transmitter } from '../ports/transmitter.ts';
-import { alertsUrl } from './alertmanager.ts';
+import { alertsUrl, asFiring, type ManagedAlert } from './alertmanager.ts';
 import { DeliveryExchange } from './delivery-exchange.ts';
 import type { FiringAlerts } from './firing-alerts.ts';
 
@@ -11,7 +11,7 @@ interface RepeaterDeps {
   now: () => number;
 }
 
-/** Tells Alertmanagers again of what still fires; whether they take it shows with the next time. */
+/** Tells Alertmanagers again of what still fires, and of ends that no message told. */
 export async function repeatAlerts(
   { database, firing, transmitter, now }: RepeaterDeps,
   isStopping: () => boolean,
@@ -22,8 +22,13 @@ export async function repeatAlerts(
     targets.map(async ({ key, url }) => {
       for (;;) {
         const alerts = await database.write((em) => firing.take(em, key, now()));
-        if (alerts.length === 0 || url === null || isStopping()) return;
-        await transmitter.post({ url: alertsUrl(url), headers: {}, body: JSON.stringify(alerts) });
+        if (alerts.size === 0 || url === null) return;
+        const body = JSON.stringify([...alerts.values()]);
+        const { isDone } = await transmitter.post({ url: alertsUrl(url), headers: {}, body });
+        // It was not told of ends: with the next time it is.
+        const kept = [...alerts].map(([id, alert]): [string, ManagedAlert] => [id, asFiring(alert)]);
+        if (!isDone) await database.write((em) => firing.note(em, key, new Map(kept), now()));
+        if (isStopping()) return;
       }
     }),
   );
