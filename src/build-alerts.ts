@@ -9,7 +9,7 @@ import { ChangedDevices } from './domain/alerts/changed-devices.ts';
 import { endAlerts, lockReader } from './domain/alerts/alert-writing.ts';
 import { Evaluator } from './domain/alerts/evaluator.ts';
 import { Judgings } from './domain/alerts/judgings.ts';
-import { sweepAlerts } from './domain/alerts/sweep-alerts.ts';
+import { sweepAlertEvents, sweepAlerts } from './domain/alerts/sweep-alerts.ts';
 import { RuleBook } from './domain/alerts/rule-book.ts';
 import { DeviceCache } from './domain/devices/device-cache.ts';
 import type { History } from './domain/history/history.ts';
@@ -35,7 +35,7 @@ interface AlertsDeps {
   log: Logger;
 }
 
-const [MEASURE_MS, SWEEP_MS] = [15_000, 6 * 3_600_000];
+const [MEASURE_MS, SWEEP_MS, SWEEP_EVENTS_MS] = [15_000, 6 * 3_600_000, 60_000];
 
 /** Builds rules, what judges recorded values by the rules, and tells of alerts, in order of need. */
 export function createAlerts(deps: AlertsDeps, closers: Closers) {
@@ -60,6 +60,8 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
     outbox,
     now,
     onError: (error) => log.warn({ err: error }, 'judging recorded values by the rules'),
+    onSetAside: (deviceKey, error) =>
+      log.error({ err: error, deviceKey }, 'a device could not be judged by the rules; it goes on with its next value'),
     onAlerts,
   });
   closers.add('rules', () => evaluator.stop());
@@ -76,6 +78,12 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
     onError: (error) => log.warn({ err: error }, 'forgetting what is old: alerts'),
   });
   closers.add('forgetting: alerts', () => sweeper.stop());
+  const eventSweeper = new Sweeper({
+    everyMs: SWEEP_EVENTS_MS,
+    sweep: () => sweepAlertEvents({ database, now }),
+    onError: (error) => log.warn({ err: error }, 'forgetting what is old: changes of alerts'),
+  });
+  closers.add('forgetting: changes of alerts', () => eventSweeper.stop());
   const changing = { database, outbox, now, onAlerts };
   const ruleEnds = {
     lockAlerts: async (em: EntityManager) => void (await lockReader(em)),

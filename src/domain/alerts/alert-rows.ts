@@ -53,6 +53,16 @@ export async function forgetStates(em: EntityManager, deviceKeys: readonly numbe
   await em.execute(`delete from rule_state where device_key in (${placeholders(deviceKeys)})`, [...deviceKeys], 'run');
 }
 
+/** Lets devices wait for their next value: nothing is due of them by the clock. */
+export async function letWait(em: EntityManager, deviceKeys: readonly number[]): Promise<void> {
+  for (const keys of piecesOf(deviceKeys))
+    await em.execute(
+      `update rule_state set due_at = null where device_key in (${placeholders(keys)})`,
+      [...keys],
+      'run',
+    );
+}
+
 /** An alert as it is shown, of its entity. */
 export function rowOfAlert(alert: Alert): AlertRow {
   const { id, workspaceId, startedAt, late } = alert;

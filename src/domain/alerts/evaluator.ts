@@ -13,9 +13,10 @@ import type { Cluster } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 import type { AlertOutbox } from './alert-outbox.ts';
-import { forgetStates } from './alert-rows.ts';
+import { forgetStates, letWait } from './alert-rows.ts';
 import { changeAlerts } from './alert-writing.ts';
 import type { ChangedDevices } from './changed-devices.ts';
+import { commitJudged } from './commit-judged.ts';
 import { DevicesInMemory } from './devices-in-memory.ts';
 import type { Judged } from './judging.ts';
 import type { Judgings } from './judgings.ts';
@@ -35,6 +36,8 @@ interface EvaluatorDeps {
   now: () => number;
   /** Told of a failure; it is tried again a second later. */
   onError: (error: unknown) => void;
+  /** Told of a device whose judgement cannot be stored: it goes on with its next value. */
+  onSetAside: (deviceKey: number, error: unknown) => void;
   /** Called after alerts have changed. */
   onAlerts: () => void;
 }
@@ -50,8 +53,6 @@ const [SHORTEST_REST_MS, LONGEST_REST_MS] = [2, 20];
 /** States that tell nothing new are stored so often, or when they are so many. */
 const STORE_EVERY_MS = 1_000;
 const MAX_UNSTORED = 5_000;
-/** Time after which events are no longer kept. */
-const EVENTS_KEPT_MS = 3_600_000;
 
 /** Maximum alerts of which something is told in one commit. */
 const TOLD_AT_ONCE = 10_000;
@@ -79,7 +80,6 @@ export class Evaluator {
   /** How far the states are stored. */
   #storedCursor: FeedCursor | null = null;
   #storedAt = 0;
-  #forgetAt = 0;
   /** When a state is due next, when that was found out, and whether it may be earlier by now. */
   #dueAt = -Infinity;
   #lookedAt = -Infinity;
@@ -165,7 +165,6 @@ export class Evaluator {
       this.#isToLook = false;
       await this.#judgeDue(rules, readAt);
       await this.#tellDue();
-      await this.#forgetEvents();
       await this.#lookAhead();
     }
     return this.#untilDue(Math.min(this.#tellAt, this.#dueAt));
@@ -296,11 +295,18 @@ export class Evaluator {
   }
 
   async #commit(judged: readonly Judged[], cursor: FeedCursor): Promise<void> {
-    const { now } = this.#deps;
-    await changeAlerts(this.#deps, async (writing) => {
-      if (writing.reader.node !== this.#lease.node || !(await writing.judged(judged))) throw new Moved();
-      Object.assign(writing.reader, { position: encodeCursor(cursor), until: this.#lease.next });
-    });
+    const { now, onSetAside } = this.#deps;
+    const write = (some: readonly Judged[], setAside: readonly number[], isLast: boolean): Promise<void> =>
+      changeAlerts(this.#deps, async (writing) => {
+        if (writing.reader.node !== this.#lease.node || !(await writing.judged(some))) throw new Moved();
+        await letWait(writing.em, setAside);
+        const place = isLast ? { position: encodeCursor(cursor) } : {};
+        Object.assign(writing.reader, { ...place, until: this.#lease.next });
+      });
+    const failed = await commitJudged(judged, write, (error) => error instanceof Moved);
+    for (const [deviceKey, error] of failed) onSetAside(deviceKey, error);
+    // In memory they know what could not be stored.
+    if (failed.size > 0) this.#areChanged = true;
     this.#lease.renewed();
     this.#storedAt = now();
     this.#isToLook = true;
@@ -323,20 +329,5 @@ export class Evaluator {
         return alerts.length > 0;
       });
     }
-  }
-
-  async #forgetEvents(): Promise<void> {
-    const { database, now } = this.#deps;
-    if (now() < this.#forgetAt) return;
-    this.#forgetAt = now() + EVENTS_KEPT_MS / 60;
-    await database.write(async (em) => {
-      const old = now() - EVENTS_KEPT_MS;
-      const [{ last }] = (await em.execute('select max(seq) as last from alert_event where at < ?', [old])) as [
-        { last: number | string | null },
-      ];
-      if (last === null) return;
-      await em.execute('delete from alert_event where seq <= ?', [Number(last)], 'run');
-      await em.nativeUpdate(RuleReaderSchema, { share: 0 }, { forgotten: Number(last) });
-    });
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sweepAlerts } from '../../../src/domain/alerts/sweep-alerts.ts';
+import { sweepAlertEvents, sweepAlerts } from '../../../src/domain/alerts/sweep-alerts.ts';
 import { uuidV7 } from '../../../src/domain/text/uuid.ts';
 import { openDomain } from '../../support/open-domain.ts';
 import { DATABASES } from '../../support/server.ts';
@@ -42,3 +42,21 @@ test.each(DATABASES)(
     }
   },
 );
+
+test('changes of alerts are kept for an hour, and it is noted which are gone', async () => {
+  const { database, clock, close } = await openDomain('sqlite');
+  try {
+    await database.write(async (em) => {
+      for (let seq = 1; seq <= 1_202; seq += 1)
+        await em.execute(
+          "insert into alert_event (seq, at, workspace_id, device_key, alert) values (?, ?, 'w', 1, '{}')",
+          [seq, clock.now - (seq <= 1_200 ? 3_600_001 : 3_599_000)],
+        );
+    });
+    await sweepAlertEvents({ database, now: () => clock.now });
+    expect(await database.read().execute('select seq from alert_event')).toEqual([{ seq: 1_201 }, { seq: 1_202 }]);
+    expect(await database.read().execute('select forgotten from rule_reader')).toEqual([{ forgotten: 1_200 }]);
+  } finally {
+    await close();
+  }
+});
