@@ -62,6 +62,8 @@ interface Ended {
 interface Exchanged {
   /** Each endpoint with something to send → the time of the next, before it was taken. */
   times: Map<number, number>;
+  /** Others are due as well. */
+  isMore: boolean;
   targets: Target[];
   /** By the key of the endpoint. */
   taken: Map<number, TakenDelivery[]>;
@@ -144,6 +146,7 @@ export class Sender {
     for (const { line } of ended) this.#lines.set(line.target.key, line);
     const returned = [...this.#lines.values()].flatMap((line) => line.giveBack(now()));
     let times = new Map<number, number>();
+    let isMore = false;
     if (!this.#isStopping && ended.length + returned.length === 0)
       times = await this.#exchange.nextTimes(database.read());
     this.#isBusy = ended.length + returned.length + this.#due(times).length > 0;
@@ -153,11 +156,12 @@ export class Sender {
         this.#ended.unshift(...ended);
         throw error;
       });
-      times = exchanged.times;
+      ({ times, isMore } = exchanged);
       for (const target of exchanged.targets) this.#lineOf(target).add(exchanged.taken.get(target.key) ?? []);
       this.#tell(ended, exchanged.off);
     }
     this.#sendMore();
+    if (isMore) return REST_MS;
     const at = now();
     // What is due and was not taken has no room: a call ends first, and that rings.
     const later = [...times].flatMap(([key, next]) => (next > at ? [next] : this.#pauseOf(key, at)));
@@ -178,7 +182,8 @@ export class Sender {
     await this.#exchange.settle(em, settled, at);
     await this.#exchange.release(em, returned, at);
     const times = this.#isStopping ? new Map<number, number>() : await this.#exchange.nextTimes(em);
-    const due = new Set(this.#inTurn(this.#due(times)));
+    const all = this.#due(times);
+    const due = new Set(this.#inTurn(all));
     const triesOf = Map.groupBy(ended, ({ delivery }) => delivery.endpointKey);
     const targets = await this.#exchange.targets(em, [...new Set([...due, ...triesOf.keys()])], at);
     const off: SwitchedOff[] = [];
@@ -196,7 +201,7 @@ export class Sender {
       }
       if (target.enabled && due.has(key)) taken.set(key, await this.#exchange.take(em, key, this.#roomOf(key, at), at));
     }
-    return { times, targets, taken, off };
+    return { times, isMore: all.length > due.size, targets, taken, off };
   }
 
   /** Those endpoints with something due that may take more. */
@@ -243,7 +248,8 @@ export class Sender {
         if (delivery === null) break;
         void this.#send(line, delivery);
       }
-      if (line.isIdle && at >= line.pausedUntil) this.#lines.delete(key);
+      // One that has no place for a call is known, so that others are taken.
+      if (line.isIdle && at >= line.pausedUntil && this.#mayCall(line)) this.#lines.delete(key);
       else {
         this.#lines.delete(key);
         this.#lines.set(key, line);
