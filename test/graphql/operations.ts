@@ -49,7 +49,7 @@ function idOf(level: Reach['level'], tenant: Tenant): string {
 /** The hash of a plan of a document that names nothing. */
 function hashOfNothing(workspaceId: string): string {
   const how = JSON.stringify({ workspaceId, set: '', prune: false, deleteData: false });
-  return createHash('sha256').update(`${how}\n[]\n0\n0\n[]\n`).digest('base64url');
+  return createHash('sha256').update(`${how}\n0\n0\n[]\n`).digest('base64url');
 }
 
 /** Every operation of the schema, and every field of a type that takes an id, by its name. */
