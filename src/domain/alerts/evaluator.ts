@@ -51,7 +51,7 @@ const LOOK_ANYWAY_MS = 1_000;
 const REST_FACTOR = 4;
 const [SHORTEST_REST_MS, LONGEST_REST_MS] = [2, 20];
 /** States that tell nothing new are stored so often, or when they are so many. */
-const STORE_EVERY_MS = 1_000;
+const STORE_EVERY_MS = 5_000;
 const MAX_UNSTORED = 5_000;
 
 /** Maximum alerts of which something is told in one commit. */
