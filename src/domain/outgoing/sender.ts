@@ -84,8 +84,6 @@ export class Sender {
   #ended: Ended[] = [];
   #running: Promise<void> | null = null;
   #stopBy = Infinity;
-  /** The last look changed something. */
-  #isBusy = false;
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
@@ -126,9 +124,9 @@ export class Sender {
       try {
         if (isFirst) await database.write((em) => this.#exchange.takeOver(em, now()));
         isFirst = false;
-        const restMs = await this.#look();
+        const { restMs, isBusy } = await this.#look();
         await this.#alarm.sleep(this.#isStopping ? STOP_LOOK_MS : restMs);
-        await pause(this.#isBusy ? BUSY_REST_MS : REST_MS);
+        await pause(isBusy ? BUSY_REST_MS : REST_MS);
       } catch (error) {
         onError(error);
         if (this.#isStopping) break;
@@ -138,8 +136,8 @@ export class Sender {
     await this.#giveAllBack().catch(onError);
   }
 
-  /** Writes down what ended, takes what is due, and begins to send it; returns the ms until there may be more. */
-  async #look(): Promise<number> {
+  /** Writes down what ended, takes what is due, and begins to send it; tells the ms until there may be more. */
+  async #look(): Promise<{ restMs: number; isBusy: boolean }> {
     const { database, cluster, now } = this.#deps;
     const ended = this.#ended.splice(0);
     // Kept until its failure is written down.
@@ -149,8 +147,8 @@ export class Sender {
     let isMore = false;
     if (!this.#isStopping && ended.length + returned.length === 0)
       times = await this.#exchange.nextTimes(database.read());
-    this.#isBusy = ended.length + returned.length + this.#due(times).length > 0;
-    if (this.#isBusy) {
+    const isBusy = ended.length + returned.length + this.#due(times).length > 0;
+    if (isBusy) {
       const exchanging = database.write((em) => this.#exchangeWithin(em, ended, returned));
       const exchanged = await exchanging.catch((error: unknown) => {
         this.#ended.unshift(...ended);
@@ -161,14 +159,12 @@ export class Sender {
       this.#tell(ended, exchanged.off);
     }
     this.#sendMore();
-    if (isMore) return REST_MS;
+    if (isMore) return { restMs: REST_MS, isBusy };
     const at = now();
     // What is due and was not taken has no room: a call ends first, and that rings.
     const later = [...times].flatMap(([key, next]) => (next > at ? [next] : this.#pauseOf(key, at)));
-    return Math.min(
-      cluster.shared ? LOOK_SHARED_MS : LOOK_ALONE_MS,
-      ...later.map((next) => Math.max(REST_MS, next - at)),
-    );
+    const idleMs = cluster.shared ? LOOK_SHARED_MS : LOOK_ALONE_MS;
+    return { restMs: Math.min(idleMs, ...later.map((next) => Math.max(REST_MS, next - at))), isBusy };
   }
 
   async #exchangeWithin(
