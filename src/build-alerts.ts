@@ -6,7 +6,7 @@ import { AlertFeed } from './domain/alerts/alert-feed.ts';
 import type { AlertOutbox } from './domain/alerts/alert-outbox.ts';
 import { AlertService } from './domain/alerts/alert-service.ts';
 import { ChangedDevices } from './domain/alerts/changed-devices.ts';
-import { endAlerts, lockReader } from './domain/alerts/alert-writing.ts';
+import { endAlerts, endAlertsOfDevices, lockReader } from './domain/alerts/alert-writing.ts';
 import { Evaluator } from './domain/alerts/evaluator.ts';
 import { Judgings } from './domain/alerts/judgings.ts';
 import { sweepAlertEvents, sweepAlerts } from './domain/alerts/sweep-alerts.ts';
@@ -88,6 +88,7 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
   const ruleEnds = {
     lockAlerts: async (em: EntityManager) => void (await lockReader(em)),
     endAlerts: (em: EntityManager, ruleKey: number) => endAlerts(changing, em, ruleKey),
+    endAlertsOfDevices: (em: EntityManager, keys: readonly number[]) => endAlertsOfDevices(changing, em, keys),
   };
   const rules = new RuleService({ database: audited, cluster, store, endAlerts: ruleEnds.endAlerts, now });
   const alerts = new AlertService({ database: audited, judgings, book, outbox, now, onAlerts });

@@ -14,6 +14,7 @@ import { DecoderService } from './domain/decoders/decoder-service.ts';
 import { EntryJudge } from './domain/decoders/entry-judge.ts';
 import { DeviceFinder } from './domain/ingest-cache/device-finder.ts';
 import { DeviceList } from './domain/devices/device-list.ts';
+import type { EndAlerts } from './domain/devices/device-rows.ts';
 import { DeviceService } from './domain/devices/device-service.ts';
 import { handOverLateValues, sweepLateValues } from './domain/measurements/sweep-late-values.ts';
 import { StatusWatch } from './domain/device-status/status-watch.ts';
@@ -141,7 +142,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const passwords = new Passwords();
   const users = new UserService({ database, cluster, passwords, signIns, passwordChanges, tokens, now });
   const workspaces = new WorkspaceService({ database, cluster, now });
-  const products = new ProductService({ database, cluster, store, checkDecoder, now });
+  const endAlerts: EndAlerts = (em, keys) => watched.ruleEnds.endAlertsOfDevices(em, keys);
+  const products = new ProductService({ database, cluster, store, checkDecoder, endAlerts, now });
   const workspaceRemoval = new WorkspaceRemoval({ authenticator, database, cluster, products, now });
   // Long deletions do not delay a stop: they are written down, and the next start continues them.
   let isClosing = false;
@@ -163,7 +165,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   });
   const fields = new FieldService({ database, cluster, store, removals, suggestions, now });
   const moves = new DeviceMoves({ database: bare, cluster, store });
-  const devices = new DeviceService({ database, cluster, store, moves, plans, now });
+  const devices = new DeviceService({ database, cluster, store, moves, plans, endAlerts, now });
   const configurations = new ConfigurationService({ database, cluster });
   const shares = new FairScheduler();
   const deviceList = new DeviceList({ database, store, ingestCache, shares, now });

@@ -155,4 +155,38 @@ describe.each(DATABASES)('endpoints are told of alerts, on %s', (database) => {
     expect(told).toMatchObject({ type: 'alert.fired', data: { count: 3, product: { id: product.id } } });
     expect(told!['data'].alerts.map((one: any) => one.device.serialNumber).toSorted()).toEqual(['s1', 's2', 's3']);
   });
+
+  test('alerts of devices that are deleted, absorbed or go with their product are over', async () => {
+    await endpoint('all');
+    await rule();
+    await rule({ name: 'together', notify: { groupBy: 'PRODUCT' } });
+    const [first, second, third] = product.deviceIds;
+    for (const id of product.deviceIds)
+      expect((await server.record(id, { field: 'temperature', value: 31, timestamp: base })).status).toBe(200);
+    const alertsIn = ({ data }: Record<string, any>): any[] => data['alerts'] ?? [data];
+    /** What is over, of which devices and by which rule, as soon as it is so many. */
+    const over = async (count: number): Promise<string[]> => {
+      const found = (): string[] => {
+        const ended: any[] = receiver.bodies.filter(({ type }) => type === 'alert.resolved');
+        return ended.flatMap((body) =>
+          alertsIn(body).map((one): string => `${one.device.serialNumber} ${body.data.rule.name}`),
+        );
+      };
+      await expect.poll(() => found().length, { interval: 20, timeout: 8_000 }).toBe(count);
+      return found().toSorted();
+    };
+    const isTold = (): boolean => receiver.bodies.flatMap(alertsIn).length === 6;
+    await expect.poll(isTold, { interval: 20, timeout: 8_000 }).toBe(true);
+    await server.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: [first] });
+    expect(await over(2)).toEqual(['s1 hot', 's1 together']);
+    const replace = 'mutation ($id: ID!, $a: ID) { replaceDevice(id: $id, serialNumber: "s2", absorb: $a) { id } }';
+    await server.gql(replace, { id: third, a: second });
+    expect(await over(4)).toEqual(['s1 hot', 's1 together', 's2 hot', 's2 together']);
+    await server.gql('mutation ($id: ID!) { deleteProduct(id: $id) }', { id: product.id });
+    expect((await over(6)).slice(2)).toEqual(['s2 hot', 's2 hot', 's2 together', 's2 together']);
+    expect(receiver.bodies.filter(({ type }) => type === 'alert.resolved').flatMap(alertsIn)[0]).toMatchObject({
+      alert: { state: 'RESOLVED' },
+      reason: 'SAVED',
+    });
+  });
 });

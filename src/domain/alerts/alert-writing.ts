@@ -4,6 +4,7 @@ import { AlertEventSchema } from '../entities/alert-event.ts';
 import { RuleReaderSchema } from '../entities/rule-reader.ts';
 import type { Database, Dialect } from '../ports/database.ts';
 import { rowsOf } from '../sql/json-rows.ts';
+import { piecesOf } from '../sql/pieces.ts';
 import { type AlertRow, alertsAfter, isKept, shortened } from './alert-changes.ts';
 import { AlertNews } from './alert-news.ts';
 import type { AlertOutbox } from './alert-outbox.ts';
@@ -95,12 +96,23 @@ export class AlertWriting {
 
   /** Ends the open alerts of a rule that watches no more. */
   async close(ruleKey: number): Promise<void> {
+    this.#end(await this.em.find(AlertSchema, { rule: ruleKey, isOpen: true }));
+  }
+
+  /** Ends the open alerts of devices that are about to be deleted. */
+  async closeDevices(deviceKeys: readonly number[]): Promise<void> {
+    for (const keys of piecesOf(deviceKeys))
+      this.#end(await this.em.find(AlertSchema, { device: { $in: [...keys] }, isOpen: true }));
+  }
+
+  #end(open: readonly Alert[]): void {
     const { now } = this.#options;
-    for (const was of await this.em.find(AlertSchema, { rule: ruleKey, isOpen: true })) {
+    for (const was of open) {
       const alert = rowOfAlert(was);
       const { severity } = alert;
       const trace = shortened([...alert.trace, { at: now, state: 'RESOLVED', severity, reason: 'SAVED', values: {} }]);
-      this.write({ ...alert, state: 'RESOLVED', endedAt: now, trace }, was);
+      // There may be no later time to tell it with others.
+      this.write({ ...alert, state: 'RESOLVED', endedAt: now, tellAt: now, trace }, was);
     }
   }
 
@@ -148,13 +160,32 @@ export async function changeAlerts<T>(
 }
 
 /** Ends the alerts of a rule that is deleted, in that transaction; call what it resolves with after the commit. */
-export async function endAlerts(
+export function endAlerts(changing: Changing, em: EntityManager, ruleKey: number): Promise<() => void> {
+  return ending(changing, em, (writing) => writing.close(ruleKey));
+}
+
+/**
+ * Ends the alerts of devices that are deleted, in that transaction and before it locks any of them; call what it
+ * resolves with after the commit.
+ */
+export async function endAlertsOfDevices(
+  changing: Changing,
+  em: EntityManager,
+  deviceKeys: readonly number[],
+): Promise<() => void> {
+  // Without a state no rule has judged them.
+  const states = await readStates(em, deviceKeys);
+  if (states.size === 0) return () => {};
+  return ending(changing, em, (writing) => writing.closeDevices([...states.keys()]));
+}
+
+async function ending(
   { database, outbox, now, onAlerts }: Changing,
   em: EntityManager,
-  ruleKey: number,
+  work: (writing: AlertWriting) => Promise<void>,
 ): Promise<() => void> {
   const writing = await AlertWriting.begin(em, { dialect: database.dialect, outbox, now: now() });
-  await writing.close(ruleKey);
+  await work(writing);
   const isTold = await writing.tell();
   await em.flush();
   return () => {

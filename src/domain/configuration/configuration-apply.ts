@@ -21,7 +21,7 @@ import { type Section, SECTIONS } from './read-document.ts';
 import type { Block, Tree } from './shape.ts';
 import { writeMembers, writeTokens } from './write-access.ts';
 import { writeEndpoints } from './write-endpoints.ts';
-import { writeDevices, type WrittenDevices } from './write-devices.ts';
+import { keysOfGone, writeDevices, type WrittenDevices } from './write-devices.ts';
 import { writeDecoders } from './write-decoders.ts';
 import { changesRules, type RulesAround, writeRules } from './write-rules.ts';
 import { type ForgottenField, writeConfigurationFields, writeFields } from './write-fields.ts';
@@ -118,7 +118,8 @@ export class ConfigurationApply {
     // On SQLite there is one writer anyway.
     if (database.dialect === 'postgres')
       await em.execute('select "key" from product where workspace_id = ? order by "key" for update', [workspaceId]);
-    if (draught.products.some(changesRules)) await this.#deps.rules.lockAlerts(em);
+    if (draught.products.some(changesRules) || keysOfGone(draught.devices).length > 0)
+      await this.#deps.rules.lockAlerts(em);
     const devices = draught.devices.flatMap(({ state }) => state?.key ?? []).toSorted((one, other) => one - other);
     if (database.dialect === 'postgres')
       for (let at = 0; at < devices.length; at += LOCKED_AT_ONCE) {
@@ -170,6 +171,7 @@ async function writeAll(
   await writeDecoders(writing, written);
   const keys = new Map([...productKeys, ...written.map(({ key, draft }): [string, number] => [draft.name, key])]);
   const places = new Map([...ids].map(([name, id]) => [name, { id, key: must(keys.get(name)) }]));
+  const tell = await around.endAlertsOfDevices(writing.em, keysOfGone(draught.devices));
   const devices = await writeDevices(writing, draught.devices, places, atRisk);
   const ofTokens = new Map([...deviceIds, ...devices.added]);
   const changedTokens = await writeTokens(writing, tokens, { products: ids, devices: ofTokens });
@@ -181,7 +183,7 @@ async function writeAll(
   const changed = written.filter(({ isNew, draft }) => !isNew && draft.pending.length > 0).map(({ id }) => id);
   return {
     products: [...new Set([...changed, ...rules.products])],
-    afterCommit: rules.afterCommit,
+    afterCommit: [...rules.afterCommit, tell],
     deleted,
     forgotten,
     devices,

@@ -42,12 +42,8 @@ export async function writeDevices(
   atRisk: HistoryAtRisk,
 ): Promise<WrittenDevices> {
   const changing = devices.filter(({ pending }) => pending.length > 0);
-  const gone = changing.flatMap(({ state, target }) => (target === undefined ? [must(state)] : []));
-  await deleteDeviceRows(
-    em,
-    dialect,
-    gone.map(({ key }) => key),
-  );
+  const gone = goneOf(devices);
+  await deleteDeviceRows(em, dialect, keysOfGone(devices));
   const ids = new Map<string, string[]>();
   const note = (productId: string, id: string): void => {
     const own = ids.get(productId);
@@ -108,6 +104,17 @@ export async function writeDevices(
     areDeleted: gone.length > 0,
     added,
   };
+}
+
+/** Keys of the devices that are deleted. */
+export function keysOfGone(devices: readonly DeviceDraft[]): number[] {
+  return goneOf(devices).map(({ key }) => key);
+}
+
+function goneOf(devices: readonly DeviceDraft[]) {
+  return devices.flatMap(({ state, target, pending }) =>
+    target === undefined && pending.length > 0 ? [must(state)] : [],
+  );
 }
 
 function newRow({ target }: DeviceDraft) {

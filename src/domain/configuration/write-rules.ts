@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/sql';
+import type { EndAlerts } from '../devices/device-rows.ts';
 import { TagListType } from '../entities/tag-list.ts';
 import { MAX_RULES } from '../rules/definition.ts';
 import { isDefault } from '../rules/notify.ts';
@@ -42,6 +43,7 @@ export interface RulesAround {
   lockAlerts: (em: EntityManager) => Promise<void>;
   /** Ends the alerts of a rule in the transaction; call what it resolves with after the commit. */
   endAlerts: (em: EntityManager, ruleKey: number) => Promise<() => void>;
+  endAlertsOfDevices: EndAlerts;
 }
 
 /** Whether rules change with the product. */

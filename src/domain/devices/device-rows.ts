@@ -37,6 +37,12 @@ export interface ChangedRow extends Pick<DeviceRow, 'name' | 'searchText' | 'pla
   offlineAfterSeconds?: number | null | undefined;
 }
 
+/**
+ * Ends the alerts of devices that are about to be deleted, in the transaction and before it locks any of them; call what
+ * it resolves with after the commit.
+ */
+export type EndAlerts = (em: EntityManager, deviceKeys: readonly number[]) => Promise<() => void>;
+
 const TAGS = new TagListType();
 
 /** A new device as the JSON text of a list of its columns, for `insertDevices`. */

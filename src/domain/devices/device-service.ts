@@ -24,7 +24,7 @@ import {
 import { findDevice, findDeviceKeys, placeOfDevice } from '../access/find-device.ts';
 import { checkOfflineAfter } from './offline-after.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
-import { deleteDeviceRows } from './device-rows.ts';
+import { deleteDeviceRows, type EndAlerts } from './device-rows.ts';
 import { type OnExisting, type PreparedWish, prepareWish, wishOf } from './device-wish.ts';
 import { deviceAsSettled, settleDevices, storeSettled } from './settle-devices.ts';
 import { PlanRoom } from '../plans/plan-room.ts';
@@ -47,6 +47,7 @@ interface DeviceServiceDeps {
   store: MeasurementStore;
   moves: DeviceMoves;
   plans: Plans;
+  endAlerts: EndAlerts;
   now: () => number;
 }
 
@@ -223,13 +224,16 @@ export class DeviceService {
   async delete(access: Access, ids: string[]): Promise<string[]> {
     if (ids.length > MAX_AT_ONCE) throw badInput(`ids: at most ${MAX_AT_ONCE} at once.`);
     const devices = await findDeviceKeys(this.#deps.database.read(), access, ids, 'CONFIGURE');
-    await this.#deps.database.write(async (em) => {
+    const tell = await this.#deps.database.write(async (em) => {
       const keys = devices.map((device) => device.key);
+      const told = await this.#deps.endAlerts(em, keys);
       const gone = new Set(await deleteDeviceRows(em, this.#deps.database.dialect, keys));
       const missed = devices.find((device) => !gone.has(device.id));
       // Another request has deleted it in between.
       if (missed !== undefined) throw notFound('device', missed.id);
+      return told;
     });
+    tell();
     const idsOf = (some: typeof devices): string[] => some.map((device) => device.id);
     const byProduct = [...Map.groupBy(devices, (device) => device.productId).values()];
     await this.#deps.cluster.changed(byProduct.map((own) => changeOfDevices(must(own[0]), idsOf(own))));
@@ -244,10 +248,14 @@ export class DeviceService {
    */
   async replace(access: Access, id: string, serialNumber: string, absorb: string | null): Promise<Device> {
     checkSerialNumber(serialNumber, 'serialNumber');
+    let tell = (): void => {};
     const { device, gone } = await this.#deps.database.write(async (em) => {
       const found = await findDevice(em, access, id, 'CONFIGURE');
       const absorbed = absorb === null ? null : await findDevice(em, access, absorb, 'CONFIGURE');
       if (absorbed !== null) {
+        // First what is locked before alerts elsewhere.
+        await em.findOne(ProductSchema, { key: absorbed.product.key }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+        tell = await this.#deps.endAlerts(em, [absorbed.key]);
         await this.#atRisk.changesPlan(em, found.key, absorbed.plan, found.plan);
         await absorbDevice(em, found, absorbed, serialNumber, this.#deps.now());
       }
@@ -256,6 +264,7 @@ export class DeviceService {
       found.searchText = deviceSearchText(found.name, found.serialNumber);
       return { device: found, gone: absorbed?.id ?? null };
     });
+    tell();
     const ids = gone === null ? [device.id] : [device.id, gone];
     await this.#deps.cluster.changed([changeOfDevices(placeOfDevice(device), ids)]);
     if (gone !== null) await Promise.race([this.#deps.store.settlePurges(), pause(LONGEST_HAND_OVER_MS)]);

@@ -6,7 +6,7 @@ import type { Cluster } from '../ports/cluster.ts';
 import { containsSql } from '../sql/contains.ts';
 import { DecoderVersionSchema } from '../entities/decoder-version.ts';
 import { changeOfDevices } from '../devices/change-of-devices.ts';
-import { deleteDeviceRows } from '../devices/device-rows.ts';
+import { deleteDeviceRows, type EndAlerts } from '../devices/device-rows.ts';
 import { FieldSchema } from '../entities/field.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 import { checkOfflineAfter } from '../devices/offline-after.ts';
@@ -40,6 +40,7 @@ interface ProductServiceDeps {
   store: MeasurementStore;
   /** Throws AppError INVALID_DECODER when the source is not allowed as the first one of a product of that workspace. */
   checkDecoder: (source: string, workspaceId: string, tokenId: string) => Promise<void>;
+  endAlerts: EndAlerts;
   now: () => number;
 }
 
@@ -273,20 +274,19 @@ export class ProductService {
     await store.removeCalls(Number.MAX_SAFE_INTEGER, key, isStopping);
     for (;;) {
       if (isStopping()) return;
-      const { ids, isLast } = await database.write(async (em) => {
+      const { ids, isLast, tell } = await database.write(async (em) => {
         const rows = await em.execute<{ key: number }[]>(
           `select key from device where product_key = ? order by key limit ${DELETED_AT_ONCE}`,
           [key],
         );
         const last = rows.length < DELETED_AT_ONCE;
-        const gone = await deleteDeviceRows(
-          em,
-          database.dialect,
-          rows.map((row) => row.key),
-        );
+        const keys = rows.map((row) => row.key);
+        const told = await this.#deps.endAlerts(em, keys);
+        const gone = await deleteDeviceRows(em, database.dialect, keys);
         if (last) await em.nativeDelete(ProductSchema, { key });
-        return { ids: gone, isLast: last };
+        return { ids: gone, isLast: last, tell: told };
       });
+      tell();
       await cluster.changed([changeOfDevices({ productId: id, workspaceId }, ids)]);
       if (isLast) break;
     }

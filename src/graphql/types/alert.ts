@@ -24,8 +24,8 @@ export class AlertTraceObject {
 
   @Field(() => String, {
     description:
-      'VALUE: by a value. DURATION: for long enough. SILENT: nothing came. HEARD: something came again. SAVED: the rule ' +
-      'was changed. ACKNOWLEDGED, SNOOZED: by somebody.',
+      'VALUE: by a value. DURATION: for long enough. SILENT: nothing came. HEARD: something came again. SAVED: the rule or ' +
+      'the device was changed or removed. ACKNOWLEDGED, SNOOZED: by somebody.',
   })
   reason!: string;
 
