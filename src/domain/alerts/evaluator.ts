@@ -107,7 +107,8 @@ export class Evaluator {
     };
     deps.book.onChanged(onChanged);
     deps.changed.onChanged(onChanged);
-    deps.feed.onRecorded(() => this.#alarm.ring());
+    // Without rules nothing is to be judged; the first one rings by itself.
+    deps.feed.onRecorded(() => this.#cursor !== null && this.#alarm.ring());
     this.#stopped = runAs(NOBODY, () => this.#run());
   }
 

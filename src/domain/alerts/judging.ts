@@ -1,6 +1,5 @@
 import { NOBODY } from '../../scheduling/caller.ts';
 import { Slices } from '../../scheduling/yield-to-event-loop.ts';
-import type { Device } from '../entities/device.ts';
 import type { History } from '../history/history.ts';
 import { ofField } from '../history/of-field.ts';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
@@ -59,44 +58,48 @@ interface Plans {
   all: Plan[];
   byField: ReadonlyMap<number, Plan[]>;
   ofSilence: Plan[];
+  /** Those that have not judged what is stored behind the first event. */
+  fresh: Plan[];
+}
+
+/** The row of states, as it is stored and as it was read. */
+interface Row {
+  states: string | null;
+  dueAt: number | null;
+  readonly kept: Record<string, KeptState>;
 }
 
 /** The rules of one device, from the state that was stored to the one to store. It may go on in memory for long. */
 export class DeviceJudging {
   readonly #sources: JudgingSources;
-  readonly deviceKey: number;
   readonly #info: DeviceInfo;
   readonly #rules: readonly WatchingRule[];
-  readonly #kept: Record<string, KeptState>;
   readonly #judges = new Map<number, RuleJudge>();
-  #before: string | null;
-  #storedDueAt: number | null = null;
+  readonly #row: Row;
   #changes: RuleChange[] = [];
   #plans: Plans | null = null;
-  /** Plans that have not judged what is stored behind the first event. */
-  #fresh: Plan[] = [];
   readonly #values: StoredValues;
-  #heard: Promise<Map<number, number>> | null = null;
 
   /** `rules`: those that watch the device; `before`: its row of states. */
   constructor(
     sources: JudgingSources,
-    { device, info, rules }: { device: Device; info: DeviceInfo; rules: readonly WatchingRule[] },
+    { info, rules }: { info: DeviceInfo; rules: readonly WatchingRule[] },
     before: StateRow | null,
   ) {
     this.#sources = sources;
-    this.deviceKey = device.key;
     this.#info = info;
     this.#rules = rules;
-    this.#values = new StoredValues(sources.history, info, rules);
-    this.#before = before?.states ?? null;
-    this.#kept = before === null ? {} : unpackStates(before.states);
-    this.#storedDueAt = before?.dueAt ?? null;
+    this.#values = new StoredValues(sources, info, rules);
+    this.#row = {
+      states: before?.states ?? null,
+      dueAt: before?.dueAt ?? null,
+      kept: before === null ? {} : unpackStates(before.states),
+    };
   }
 
   /** The row of states as it was read; null: none. */
   get before(): string | null {
-    return this.#before;
+    return this.#row.states;
   }
 
   /** Whether `result` may differ from what is stored. */
@@ -107,7 +110,11 @@ export class DeviceJudging {
   /** Whether there is a state of a rule that does not watch the device any more. */
   get #hasStale(): boolean {
     const watching = new Set(this.#rules.map(({ key }) => String(key)));
-    return Object.keys(this.#kept).some((key) => !watching.has(key));
+    return Object.keys(this.#row.kept).some((key) => !watching.has(key));
+  }
+
+  get deviceKey(): number {
+    return this.#info.key;
   }
 
   get ruleCount(): number {
@@ -118,7 +125,7 @@ export class DeviceJudging {
   get isUrgent(): boolean {
     if (this.#changes.length > 0) return true;
     const due = this.#dueAt;
-    return due !== null && (this.#storedDueAt === null || due < this.#storedDueAt);
+    return due !== null && (this.#row.dueAt === null || due < this.#row.dueAt);
   }
 
   /** Judges what was recorded together, in the order in which it was measured. */
@@ -127,8 +134,9 @@ export class DeviceJudging {
     const order = inOrder(event.timestamps);
     const last = event.timestamps[order.at(-1)!]!;
     await this.prepare(event.timestamps[order[0]!]!);
-    const fresh = this.#fresh.splice(0);
-    const { all, byField, ofSilence } = this.#plans!;
+    const plans = this.#plans!;
+    const { all, byField, ofSilence } = plans;
+    const fresh = plans.fresh.splice(0);
     for (const { judge } of ofSilence) judge.heard(event.receivedAt);
     const slices = new Slices(NOBODY);
     for (const [index, at] of order.entries()) {
@@ -136,13 +144,13 @@ export class DeviceJudging {
         for (const { rule, judge } of all) this.#gather(rule, judge.taken());
         if (slices.isOver) await slices.next();
       }
-      const plans = byField.get(event.fieldKeys[at]!);
-      const field = plans && fieldsByKey.get(event.fieldKeys[at]!);
+      const watching = byField.get(event.fieldKeys[at]!);
+      const field = watching && fieldsByKey.get(event.fieldKeys[at]!);
       const value = field === undefined ? null : readStored(field, event.values[at]!);
-      if (plans === undefined || field === undefined || value === null) continue;
+      if (watching === undefined || field === undefined || value === null) continue;
       const measuredAt = event.timestamps[at]!;
       const moment = { field: field.key, measuredAt, receivedAt: event.receivedAt, value };
-      for (const { judge, windows } of plans) {
+      for (const { judge, windows } of watching) {
         const own = windows.get(field.key);
         const isLate = measuredAt < (judge.state.judgedAt[field.key] ?? -Infinity);
         if (own === undefined || isLate) judge.value(moment);
@@ -158,16 +166,16 @@ export class DeviceJudging {
 
   /** Makes the judges of all rules, as for an event whose first value is of the time `to`; it may be done before. */
   async prepare(to: number): Promise<void> {
-    if (this.#plans === null) this.#fresh = await this.#prepare(to);
+    this.#plans ??= await this.#prepare(to);
   }
 
-  /** Those without a state judge what is stored before `to`. Returns these. */
-  async #prepare(to: number): Promise<Plan[]> {
+  /** Those without a state judge what is stored before `to`. */
+  async #prepare(to: number): Promise<Plans> {
     const all: Plan[] = [];
     const fresh: Plan[] = [];
     const byField = new Map<number, Plan[]>();
     for (const rule of this.#rules) {
-      const isNew = !this.#judges.has(rule.key) && this.#kept[rule.key]?.revision !== rule.revision;
+      const isNew = !this.#judges.has(rule.key) && this.#row.kept[rule.key]?.revision !== rule.revision;
       const judge = await this.#judgeOf(rule, to);
       const plan = { rule, judge, windows: Map.groupBy(windowsOf(rule.definition), ({ field }) => field) };
       all.push(plan);
@@ -175,14 +183,13 @@ export class DeviceJudging {
       for (const key of fieldsOf(rule.definition)) byField.set(key, [...(byField.get(key) ?? []), plan]);
     }
     const ofSilence = all.filter(({ rule }) => isOfSilence(rule.definition));
-    this.#plans = { all, byField, ofSilence };
-    return fresh;
+    return { all, byField, ofSilence, fresh };
   }
 
   /** What has ended or gone silent by the clock. */
   async clock(now: number): Promise<void> {
     for (const rule of this.#rules) {
-      if (!this.#judges.has(rule.key) && this.#kept[rule.key]?.revision !== rule.revision) continue;
+      if (!this.#judges.has(rule.key) && this.#row.kept[rule.key]?.revision !== rule.revision) continue;
       const judge = await this.#judgeOf(rule, now);
       judge.clock(now);
       this.#gather(rule, judge.taken());
@@ -192,7 +199,7 @@ export class DeviceJudging {
   /** Judges by stored history what was not judged by the rules as they are, and tells only what stands then. */
   async again(now: number): Promise<void> {
     for (const rule of this.#rules) {
-      if (this.#kept[rule.key]?.revision === rule.revision) continue;
+      if (this.#row.kept[rule.key]?.revision === rule.revision) continue;
       const judge = await this.#judgeOf(rule, now + 1);
       judge.clock(now);
       this.#gather(rule, judge.taken());
@@ -202,7 +209,7 @@ export class DeviceJudging {
   /** The alert is acknowledged: a latched one that has passed ends. */
   async acknowledge(ruleKey: number, now: number): Promise<void> {
     const rule = this.#rules.find(({ key }) => key === ruleKey);
-    if (rule === undefined || this.#kept[ruleKey]?.revision !== rule.revision) return;
+    if (rule === undefined || this.#row.kept[ruleKey]?.revision !== rule.revision) return;
     const judge = await this.#judgeOf(rule, now);
     judge.acknowledge(now);
     this.#gather(rule, judge.taken());
@@ -213,7 +220,7 @@ export class DeviceJudging {
     let dueAt: number | null = null;
     for (const rule of this.#rules) {
       let judge = this.#judges.get(rule.key);
-      const kept = this.#kept[rule.key];
+      const kept = this.#row.kept[rule.key];
       if (judge === undefined && kept?.revision === rule.revision) judge = this.#judge(rule, kept.state);
       const due = judge?.dueAt ?? null;
       if (due !== null) dueAt = Math.min(dueAt ?? Infinity, due);
@@ -227,10 +234,10 @@ export class DeviceJudging {
     const dueAt = this.#dueAt;
     for (const rule of this.#rules) {
       const judge = this.#judges.get(rule.key);
-      const kept = judge === undefined ? this.#kept[rule.key] : { revision: rule.revision, state: judge.state };
+      const kept = judge === undefined ? this.#row.kept[rule.key] : { revision: rule.revision, state: judge.state };
       if (kept !== undefined) states[rule.key] = kept;
     }
-    for (const [key, { state }] of Object.entries(this.#kept))
+    for (const [key, { state }] of Object.entries(this.#row.kept))
       if (states[key] === undefined && state.run !== null)
         // Before what the rules of now tell: a device that has moved is told of in that order.
         this.#changes.unshift({ ruleKey: Number(key), transitions: [over(state, now)] });
@@ -239,7 +246,7 @@ export class DeviceJudging {
     return {
       deviceKey: this.deviceKey,
       workspaceId: this.#info.workspaceId,
-      before: this.#before,
+      before: this.#row.states,
       after,
       dueAt,
       changes: this.#changes,
@@ -248,8 +255,8 @@ export class DeviceJudging {
 
   /** It was stored as `result` said. */
   stored({ after, dueAt }: Judged): void {
-    this.#before = after;
-    this.#storedDueAt = dueAt;
+    this.#row.states = after;
+    this.#row.dueAt = dueAt;
     this.#changes = [];
   }
 
@@ -268,7 +275,7 @@ export class DeviceJudging {
   async #judgeOf(rule: WatchingRule, to: number): Promise<RuleJudge> {
     const known = this.#judges.get(rule.key);
     if (known !== undefined) return known;
-    const kept = this.#kept[rule.key];
+    const kept = this.#row.kept[rule.key];
     const isPresent = kept?.revision === rule.revision;
     const judge = this.#judge(rule, isPresent ? kept.state : freshState(rule.definition));
     this.#judges.set(rule.key, judge);
@@ -285,8 +292,7 @@ export class DeviceJudging {
   /** Judges what is stored of the time before `to`. */
   async #prime(rule: WatchingRule, judge: RuleJudge, to: number): Promise<void> {
     if (conditionsOf(rule.definition).some(({ kind }) => kind === 'absent')) {
-      this.#heard ??= this.#sources.store.lastHeard([this.#info.key]);
-      const heard = (await this.#heard).get(this.#info.key);
+      const heard = await this.#values.heard();
       if (heard !== undefined && heard < to) judge.heard(heard);
     }
     let back = backOf(rule.definition);

@@ -49,7 +49,7 @@ export class Judgings {
       );
       const before = states.get(device.key) ?? null;
       if (info == null || (own.length === 0 && before === null)) return;
-      judgings.set(device.key, new DeviceJudging(this.#deps, { device, info, rules: own }, before));
+      judgings.set(device.key, new DeviceJudging(this.#deps, { info, rules: own }, before));
     });
     return judgings;
   }

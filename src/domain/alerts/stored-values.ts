@@ -2,6 +2,7 @@ import { PointBudget } from '../history/point-budget.ts';
 import type { FieldColumns } from '../history/field-columns.ts';
 import type { History } from '../history/history.ts';
 import type { DeviceInfo, FieldInfo } from '../ingest-cache/ingest-cache.ts';
+import type { MeasurementStore } from '../ports/store.ts';
 import { conditionsOf, fieldsOf, type RuleDefinition } from '../rules/definition.ts';
 import { windowsOf } from '../rules/windows.ts';
 
@@ -16,15 +17,21 @@ interface Read {
   columns: ReadonlyMap<number, FieldColumns>;
 }
 
+interface Sources {
+  history: Pick<History, 'columns'>;
+  store: Pick<MeasurementStore, 'lastHeard'>;
+}
+
 /** The stored values of a device for all rules that it is judged by: read once for all of them. */
 export class StoredValues {
-  readonly #history: Pick<History, 'columns'>;
+  readonly #sources: Sources;
   readonly #info: DeviceInfo;
   readonly #rules: readonly { definition: RuleDefinition }[];
   #read: Read | null = null;
+  #heard: Promise<Map<number, number>> | null = null;
 
-  constructor(history: Pick<History, 'columns'>, info: DeviceInfo, rules: readonly { definition: RuleDefinition }[]) {
-    this.#history = history;
+  constructor(sources: Sources, info: DeviceInfo, rules: readonly { definition: RuleDefinition }[]) {
+    this.#sources = sources;
     this.#info = info;
     this.#rules = rules;
   }
@@ -41,6 +48,12 @@ export class StoredValues {
     if (known.every((one) => one !== undefined)) return { fields, columns: known };
     const columns = await this.#columns(fields, start, to);
     return columns.some(({ truncated }) => truncated) ? null : { fields, columns };
+  }
+
+  /** Receipt time by which the device was last heard; undefined: never. */
+  async heard(): Promise<number | undefined> {
+    this.#heard ??= this.#sources.store.lastHeard([this.#info.key]);
+    return (await this.#heard).get(this.#info.key);
   }
 
   /** Forgets what was read. */
@@ -70,7 +83,7 @@ export class StoredValues {
   }
 
   #columns(fields: readonly FieldInfo[], from: number, to: number): Promise<FieldColumns[]> {
-    return this.#history.columns(this.#info, fields, { from, to, limit: MOST_AGAIN }, new PointBudget());
+    return this.#sources.history.columns(this.#info, fields, { from, to, limit: MOST_AGAIN }, new PointBudget());
   }
 }
 

@@ -76,7 +76,7 @@ export class RuleService {
         createdFrom: checked.authorKey === null ? null : partsOf(checked),
       });
       await em.flush();
-      await watchFrom(em, position);
+      if (rule.enabled) await watchFrom(em, position);
       return { row: rowOf(rule), changed: product.id };
     });
     if (changed !== null) await this.#changed(changed);
@@ -102,7 +102,7 @@ export class RuleService {
       if (definition !== rule.definition || columns.enabled !== rule.enabled || !isSame(columns.tags, rule.tags))
         rule.revision += 1;
       Object.assign(rule, columns, { definition });
-      await watchFrom(em, position);
+      if (rule.enabled) await watchFrom(em, position);
       // Its alerts are told by the new schedule and manner. Before the rule is written, as elsewhere, against deadlocks.
       if (isToldAnew)
         await em.execute(
