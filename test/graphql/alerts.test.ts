@@ -16,7 +16,7 @@ const ALERT = `id state severity startedAt firedAt endedAt late acknowledgedBy s
 const LIST = `query ($p: ID, $s: [AlertState!]) { alerts(productId: $p, state: $s) { totalCount edges { node { ${ALERT} } } } }`;
 const RULE = 'mutation ($p: ID!, $i: RuleInput!) { createRule(productId: $p, input: $i) { id } }';
 const UPDATE = 'mutation ($id: ID!, $i: RuleInput!) { updateRule(id: $id, input: $i) { id } }';
-const CHANGED = `subscription ($p: ID, $a: String) { alertChanged(productId: $p, after: $a) { cursor alert { id state device { id } } } }`;
+const CHANGED = `subscription ($p: ID, $a: String) { alertChanged(productId: $p, after: $a) { cursor alert { id state device { id } trace { state } } } }`;
 
 type Alert = Record<string, any>;
 
@@ -197,6 +197,10 @@ describe.each(DATABASES)('alerts on %s', (database) => {
     await become('RESOLVED');
     const next = await firstPush(server.url, server.adminToken, CHANGED, { p: product.id, a: pushed.cursor });
     expect(next!.data!['alertChanged'].alert).toMatchObject({ id: pushed.alert.id, state: 'RESOLVED' });
+    // Each with its trace as it was then.
+    const tracesOf = ({ alert }: Alert): string[] => alert['trace'].map(({ state }: Alert) => state);
+    expect(tracesOf(pushed)).toEqual(['FIRING']);
+    expect(tracesOf(next!.data!['alertChanged'])).toEqual(['FIRING', 'RESOLVED']);
     const wrong = await firstPush(server.url, server.adminToken, CHANGED, { p: product.id, a: 'x' });
     expect(wrong!.errors![0]!.extensions.code).toBe('BAD_USER_INPUT');
   });

@@ -86,6 +86,13 @@ export function isKept({ state, firedAt }: Pick<AlertRow, 'state' | 'firedAt'>):
   return state !== 'RESOLVED' || firedAt !== null;
 }
 
+/** A trace as it was when `newest` was its last entry; only that where it is no longer in it. */
+export function traceUpTo(trace: readonly TraceEntry[], newest: readonly TraceEntry[]): TraceEntry[] {
+  const last = JSON.stringify(newest.at(-1));
+  const at = trace.findLastIndex((entry) => JSON.stringify(entry) === last);
+  return at < 0 ? [...newest] : trace.slice(0, at + 1);
+}
+
 /** A trace of bounded length. */
 export function shortened(trace: readonly TraceEntry[]): TraceEntry[] {
   if (trace.length <= FIRST_KEPT + LAST_KEPT) return [...trace];

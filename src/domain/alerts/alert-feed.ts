@@ -9,7 +9,8 @@ import { LiveFeed } from '../live/live-feed.ts';
 import type { LiveReader, OlderPage } from '../live/live-subscription.ts';
 import type { Database } from '../ports/database.ts';
 import { seal, unseal } from '../text/sealed-text.ts';
-import type { AlertRow } from './alert-changes.ts';
+import { type AlertRow, traceUpTo } from './alert-changes.ts';
+import { readTraces } from './alert-rows.ts';
 
 /** A change of an alert, as it was then, with its place in the order of commits. */
 export interface AlertChange {
@@ -153,11 +154,15 @@ export class AlertFeed {
           'where seq > ? and seq <= ? order by seq limit ?',
         [after, upTo, PAGE],
       );
-    return rows.map(({ seq, alert, ...place }) => ({
+    const changes = rows.map(({ seq, alert, ...place }) => ({
       seq: Number(seq),
       ...place,
       alert: JSON.parse(alert) as AlertRow,
     }));
+    const ids = [...new Set(changes.map(({ alert }) => alert.id))];
+    const traces = await readTraces(this.#deps.database.read(), ids);
+    for (const { alert } of changes) alert.trace = traceUpTo(traces.get(alert.id) ?? [], alert.trace);
+    return changes;
   }
 }
 

@@ -48,6 +48,19 @@ export async function holdPlaces(
   return { rules: await hold('rule', keys.rules), devices: await hold('device', keys.devices) };
 }
 
+/** The traces of alerts, by their ids; those that are gone are left out. */
+export async function readTraces(em: EntityManager, ids: readonly string[]): Promise<Map<string, TraceEntry[]>> {
+  const found = new Map<string, TraceEntry[]>();
+  for (const some of piecesOf(ids)) {
+    const rows = await em.execute<{ id: string; trace: string }[]>(
+      `select id, trace from alert where id in (${placeholders(some)})`,
+      [...some],
+    );
+    for (const { id, trace } of rows) found.set(id, JSON.parse(trace) as TraceEntry[]);
+  }
+  return found;
+}
+
 /** Deletes the state rows of devices. */
 export async function forgetStates(em: EntityManager, deviceKeys: readonly number[]): Promise<void> {
   await em.execute(`delete from rule_state where device_key in (${placeholders(deviceKeys)})`, [...deviceKeys], 'run');

@@ -51,7 +51,9 @@ export class AlertWriting {
     const { now } = this.#options;
     reader.seq += 1;
     const { workspaceId, ruleKey, deviceKey, trace, told, tellAt, ...columns } = alert;
-    em.create(AlertEventSchema, { seq: reader.seq, at: now, workspaceId, deviceKey, alert: JSON.stringify(alert) });
+    // The earlier trace is read with the event: it may be long, and there are many events.
+    const event = JSON.stringify({ ...alert, trace: trace.slice(-1) });
+    em.create(AlertEventSchema, { seq: reader.seq, at: now, workspaceId, deviceKey, alert: event });
     if (!isKept(alert)) {
       if (was !== null) em.remove(was);
       return;

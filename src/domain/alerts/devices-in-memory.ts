@@ -20,6 +20,8 @@ export class DevicesInMemory {
   readonly #devices = new Map<number, DeviceJudging>();
   readonly #dirty = new Set<number>();
   #judges = 0;
+  /** The part of a commit that changes take up which are to be stored. */
+  #weight = 0;
 
   constructor(judgings: Pick<Judgings, 'of'>) {
     this.#judgings = judgings;
@@ -30,26 +32,34 @@ export class DevicesInMemory {
     return this.#dirty.size;
   }
 
+  /** Whether so much changed that it is to be stored before the next. */
+  get isFull(): boolean {
+    return this.#weight >= 1;
+  }
+
   has(deviceKey: number): boolean {
     return this.#devices.has(deviceKey);
   }
 
-  /** Judges what was recorded. True: the outcome is to be stored at once. */
-  async judge(events: readonly RecordedEvent[], rules: Rules): Promise<boolean> {
+  /** Judges what was recorded, up to the event with which it is full. `isUrgent`: it is to be stored at once. */
+  async judge(events: readonly RecordedEvent[], rules: Rules): Promise<{ count: number; isUrgent: boolean }> {
     const keys = new Set(events.map(({ deviceKey }) => deviceKey));
     const unknown = [...keys].filter((key) => !this.#devices.has(key));
     if (unknown.length > 0) await this.#read(unknown, events, rules);
     const slices = new Slices(NOBODY);
     let isUrgent = false;
-    for (const event of events) {
+    for (const [at, event] of events.entries()) {
+      if (this.isFull) return { count: at, isUrgent };
       const judging = this.#devices.get(event.deviceKey);
       if (judging === undefined) continue;
+      const before = judging.weight;
       await judging.event(event);
+      this.#weight += judging.weight - before;
       this.#dirty.add(event.deviceKey);
       isUrgent ||= judging.isUrgent;
       if (slices.isOver) await slices.next();
     }
-    return isUrgent;
+    return { count: events.length, isUrgent };
   }
 
   async #read(keys: readonly number[], events: readonly RecordedEvent[], rules: Rules): Promise<void> {
@@ -66,7 +76,10 @@ export class DevicesInMemory {
 
   /** Judges a device by the clock. */
   async clock(deviceKey: number, now: number): Promise<void> {
-    await this.#devices.get(deviceKey)!.clock(now);
+    const judging = this.#devices.get(deviceKey)!;
+    const before = judging.weight;
+    await judging.clock(now);
+    this.#weight += judging.weight - before;
     this.#dirty.add(deviceKey);
   }
 
@@ -79,6 +92,7 @@ export class DevicesInMemory {
   stored(judged: readonly Judged[]): void {
     for (const one of judged) this.#devices.get(one.deviceKey)!.stored(one);
     this.#dirty.clear();
+    this.#weight = 0;
     if (this.#judges > MAX_JUDGES) this.forget();
   }
 
@@ -87,6 +101,7 @@ export class DevicesInMemory {
     this.#devices.clear();
     this.#dirty.clear();
     this.#judges = 0;
+    this.#weight = 0;
   }
 }
 

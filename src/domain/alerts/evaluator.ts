@@ -17,6 +17,7 @@ import { forgetStates, letWait } from './alert-rows.ts';
 import { changeAlerts } from './alert-writing.ts';
 import type { ChangedDevices } from './changed-devices.ts';
 import { commitJudged } from './commit-judged.ts';
+import { inParts } from './commit-size.ts';
 import { DevicesInMemory } from './devices-in-memory.ts';
 import type { Judged } from './judging.ts';
 import type { Judgings } from './judgings.ts';
@@ -97,7 +98,9 @@ export class Evaluator {
     this.#rejudging = new Rejudging({
       ...deps,
       place: () => this.#cursor!,
-      commit: (judged) => this.#commit(judged, this.#storedCursor!),
+      commit: async (judged) => {
+        for (const part of inParts(judged)) await this.#commit(part, this.#storedCursor!);
+      },
       write: (work) => changeAlerts(deps, work),
       isOver: () => this.#isOver,
     });
@@ -217,15 +220,23 @@ export class Evaluator {
   /** Judges what was committed since, page by page. */
   async #readOn(): Promise<void> {
     for (let isComplete = false; !isComplete && !this.#isOver;) {
-      const page = await this.#deps.store.recorded(queryBehind(this.#cursor!, null, PAGE));
+      const after = this.#cursor!;
+      const page = await this.#deps.store.recorded(queryBehind(after, null, PAGE));
       if (page.expired) return this.#catchUp();
-      // Read after the page: what is recorded after a rule was made is judged by it.
-      const rules = await this.#deps.book.present();
-      if (this.#areChanged) await this.#forgetDevices();
-      const events = toEvents(page, this.#cursor!.after);
-      const isUrgent = await this.#devices.judge(events, rules);
-      this.behindMs = this.#deps.now() - (events.at(-1)?.receivedAt ?? this.#deps.now());
-      this.#cursor = behind(this.#cursor!, page);
+      let events = toEvents(page, this.#cursor!.after);
+      let isUrgent = false;
+      do {
+        if (this.#devices.isFull) await this.#store();
+        // Read after the page: what is recorded after a rule was made is judged by it.
+        const rules = await this.#deps.book.present();
+        if (this.#areChanged) await this.#forgetDevices();
+        const judged = await this.#devices.judge(events, rules);
+        isUrgent = judged.isUrgent;
+        if (judged.count > 0) this.#cursor = events[judged.count - 1]!.place;
+        events = events.slice(judged.count);
+      } while (events.length > 0);
+      this.behindMs = this.#deps.now() - (page.readings.at(-1)?.storedAt ?? this.#deps.now());
+      this.#cursor = behind(after, page);
       isComplete = page.complete;
       const { unstored } = this.#devices;
       const isOld = unstored > 0 && this.#deps.now() - this.#storedAt > STORE_EVERY_MS;
@@ -263,7 +274,11 @@ export class Evaluator {
       const keys = rows.map(({ key }) => key);
       // Those in memory know more than their rows.
       const known = keys.filter((key) => this.#devices.has(key));
-      for (const key of known) await this.#devices.clock(key, now);
+      for (const key of known) {
+        if (this.#devices.isFull) await this.#store();
+        // It may have been forgotten with that.
+        if (this.#devices.has(key)) await this.#devices.clock(key, now);
+      }
       if (this.#devices.unstored > 0) await this.#store();
       const others = keys.filter((key) => !known.includes(key));
       const judgings = await this.#deps.judgings.of(others, rules);
@@ -274,7 +289,7 @@ export class Evaluator {
         await judging.clock(now);
         judged.push(judging.result(now));
       }
-      if (judged.length > 0) await this.#commit(judged, this.#storedCursor!);
+      for (const part of inParts(judged)) await this.#commit(part, this.#storedCursor!);
     }
   }
 

@@ -11,6 +11,7 @@ import { conditionsOf, fieldsOf, type RuleDefinition } from '../rules/definition
 import { judgeHistory } from '../rules/judge-history.ts';
 import { freshState, type JudgeState, type Transition } from '../rules/judge-state.ts';
 import type { StateRow } from './alert-rows.ts';
+import { weightOf } from './commit-size.ts';
 import { fewEpisodes } from './few-episodes.ts';
 import { type KeptState, packStates, unpackStates } from './kept-states.ts';
 import { RuleJudge } from '../rules/rule-judge.ts';
@@ -115,6 +116,11 @@ export class DeviceJudging {
 
   get deviceKey(): number {
     return this.#info.key;
+  }
+
+  /** The part of a commit that its changes take up. */
+  get weight(): number {
+    return weightOf(this.#changes);
   }
 
   get ruleCount(): number {

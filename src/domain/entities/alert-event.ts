@@ -11,7 +11,7 @@ export const AlertEventSchema = defineEntity({
     at: p.bigint('number'),
     workspaceId: p.string().length(36),
     deviceKey: p.integer(),
-    /** JSON text: the alert as it was (`AlertRow`). */
+    /** JSON text: the alert as it was (`AlertRow`), with the newest entry of its trace alone. */
     alert: p.text(),
   },
 });
