@@ -9,7 +9,7 @@ import { type AlertRow, alertsAfter, isKept, shortened } from './alert-changes.t
 import { AlertNews } from './alert-news.ts';
 import type { AlertOutbox } from './alert-outbox.ts';
 import { forgetStates, holdPlaces, readStates, rowOfAlert } from './alert-rows.ts';
-import type { Judged } from './judging.ts';
+import type { Judged } from './judged.ts';
 
 interface WritingOptions {
   dialect: Dialect;

@@ -1,5 +1,5 @@
 import { asAppError } from '../../errors.ts';
-import type { Judged } from './judging.ts';
+import type { Judged } from './judged.ts';
 
 /** Writes what was judged, in one transaction; `setAside`: keys of devices of which nothing is written. */
 type Write = (judged: readonly Judged[], setAside: readonly number[], isLast: boolean) => Promise<void>;

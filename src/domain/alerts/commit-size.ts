@@ -1,5 +1,5 @@
 import type { Transition } from '../rules/judge-state.ts';
-import type { Judged } from './judging.ts';
+import type { Judged } from './judged.ts';
 
 /** Maximum changes of alerts per commit, with those of the last device judged beyond it. */
 const MAX_CHANGES = 200;

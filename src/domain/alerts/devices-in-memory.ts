@@ -1,7 +1,8 @@
 import { NOBODY } from '../../scheduling/caller.ts';
 import { Slices } from '../../scheduling/yield-to-event-loop.ts';
 import type { RecordedEvent } from '../live/recorded-event.ts';
-import type { DeviceJudging, Judged } from './judging.ts';
+import type { Judged } from './judged.ts';
+import type { DeviceJudging } from './judging.ts';
 import type { Judgings } from './judgings.ts';
 import type { Rules } from './rule-book.ts';
 

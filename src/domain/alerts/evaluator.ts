@@ -19,7 +19,7 @@ import type { ChangedDevices } from './changed-devices.ts';
 import { commitJudged } from './commit-judged.ts';
 import { inParts } from './commit-size.ts';
 import { DevicesInMemory } from './devices-in-memory.ts';
-import type { Judged } from './judging.ts';
+import type { Judged } from './judged.ts';
 import type { Judgings } from './judgings.ts';
 import { ReaderLease } from './reader-lease.ts';
 import { Rejudging } from './rejudging.ts';

@@ -13,28 +13,12 @@ import { freshState, type JudgeState, type Transition } from '../rules/judge-sta
 import type { StateRow } from './alert-rows.ts';
 import { weightOf } from './commit-size.ts';
 import { fewEpisodes } from './few-episodes.ts';
+import type { Judged, RuleChange } from './judged.ts';
 import { type KeptState, packStates, unpackStates } from './kept-states.ts';
 import { RuleJudge } from '../rules/rule-judge.ts';
 import { valueOf, windowsOf, windowView } from '../rules/windows.ts';
 import type { WatchingRule } from './rule-book.ts';
 import { backOf, StoredValues } from './stored-values.ts';
-
-/** Changes of one rule for one device. */
-interface RuleChange {
-  ruleKey: number;
-  transitions: Transition[];
-}
-
-/** A device as the rules see it after some events. */
-export interface Judged {
-  deviceKey: number;
-  workspaceId: string;
-  /** The row as it was read and as it is to be; null: none. */
-  before: string | null;
-  after: string | null;
-  dueAt: number | null;
-  changes: RuleChange[];
-}
 
 interface JudgingSources {
   history: History;

@@ -6,7 +6,8 @@ import type { MeasurementStore } from '../ports/store.ts';
 import type { AlertWriting } from './alert-writing.ts';
 import type { ChangedDevices } from './changed-devices.ts';
 import { atOnce } from './devices-in-memory.ts';
-import type { DeviceJudging, Judged } from './judging.ts';
+import type { Judged } from './judged.ts';
+import type { DeviceJudging } from './judging.ts';
 import type { Judgings } from './judgings.ts';
 import type { RuleBook, Rules, WatchingRule } from './rule-book.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { commitJudged } from '../../../src/domain/alerts/commit-judged.ts';
-import type { Judged } from '../../../src/domain/alerts/judging.ts';
+import type { Judged } from '../../../src/domain/alerts/judged.ts';
 import { noDatabase } from '../../../src/errors.ts';
 import { openDomain } from '../../support/open-domain.ts';
 
