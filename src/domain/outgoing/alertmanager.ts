@@ -15,7 +15,9 @@ export interface ManagedAlert {
 /** The URL to post alerts to, for the address of an Alertmanager. */
 export function alertsUrl(address: string): string {
   const url = new URL(address);
-  if (!url.pathname.endsWith(PATH)) url.pathname = url.pathname.replace(/\/+$/, '') + PATH;
+  let end = url.pathname.length;
+  while (url.pathname[end - 1] === '/') end -= 1;
+  if (!url.pathname.endsWith(PATH)) url.pathname = url.pathname.slice(0, end) + PATH;
   return url.href;
 }
 
