@@ -95,7 +95,7 @@ describe('a mutation whose long list is asked for again and again', () => {
 
   test('is bounded, too, where it is what a decoder printed: 30,000 lines under three names', async () => {
     const body = 'for (var i = 0; i < 30000; i++) console.log("")';
-    const { answer } = await inPieces(2, server, testing(body, aliases(3, 'console')));
+    const { answer } = await inPieces(3, server, testing(body, aliases(3, 'console')));
     expect(answer.data?.['testDecoder'].a2).toHaveLength(30_000);
   });
 

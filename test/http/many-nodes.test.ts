@@ -91,9 +91,9 @@ describe('very many objects and lists in what decoders return', () => {
     const source = `function Decoder() { ${body} }`;
     await save(source);
     const called = async (): Promise<void> => expect((await call())[0]).toBe(200);
-    await expectPieces(2, () => piecesOfServer(server, called));
+    await expectPieces(3, () => piecesOfServer(server, called));
     const tried = async (): Promise<void> => expect((await trial(source)).testDecoder.ok).toBe(true);
-    await expectPieces(2, () => piecesOfServer(server, tried));
+    await expectPieces(3, () => piecesOfServer(server, tried));
   });
 
   test.each([

@@ -16,8 +16,7 @@ if (isMainThread && process.send && process.argv[1]?.endsWith('main.js')) {
     const now = usedMs();
     if (now - before >= LEAST_MS) pieces.push(now - before);
     before = now;
-    // Held by nothing, or the loop would spin while it waits.
-    if (!isOver) setImmediate(look).unref();
+    if (!isOver) setImmediate(look);
   };
   const work = { parsed: 0, promises: 0 };
   const counting = createHook({ init: (_, type) => void (type === 'PROMISE' && (work.promises += 1)) });
@@ -36,7 +35,7 @@ if (isMainThread && process.send && process.argv[1]?.endsWith('main.js')) {
       process.send(work);
     } else if (message === 'begin') {
       [pieces, before, isOver] = [[], usedMs(), false];
-      setImmediate(look).unref();
+      setImmediate(look);
       process.send('begun');
     } else if (message === 'end') {
       isOver = true;
