@@ -8,3 +8,9 @@ export function localTime(ms: number): string {
   const at = new Date(ms);
   return new Date(ms - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
+
+/** A time of an address in ms UTC; null: there is none that can be read. */
+export function timeOf(text: string | null): number | null {
+  const ms = Date.parse(text ?? '');
+  return Number.isNaN(ms) ? null : ms;
+}

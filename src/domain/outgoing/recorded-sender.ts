@@ -1,15 +1,12 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import { Alarm } from '../../scheduling/alarm.ts';
 import type { Database } from '../ports/database.ts';
 import type { Transmitter } from '../ports/transmitter.ts';
 import { DeliveryExchange } from './delivery-exchange.ts';
 import { noteHealth, type SwitchedOff } from './endpoint-health.ts';
 import { readRecipientsOf, type Recipient } from './recipients.ts';
 import { type FollowerDeps, RecordedFollower } from './recorded-follower.ts';
+import { RegularLook } from './regular-look.ts';
 import { isGone, type Message, transmit } from './transmit.ts';
-
-/** How often is looked for endpoints that want values, and leases are renewed; less than half of a lease. */
-const LOOK_MS = 10_000;
 
 interface RecordedSenderDeps extends Omit<FollowerDeps, 'send'> {
   database: Database;
@@ -24,43 +21,29 @@ export class RecordedSender {
   readonly #deps: RecordedSenderDeps;
   readonly #exchange: DeliveryExchange;
   readonly #followers = new Map<string, RecordedFollower>();
-  readonly #alarm = new Alarm();
-  #isStopped = false;
-  #running: Promise<void> | null = null;
+  readonly #looks: RegularLook;
 
   constructor(deps: RecordedSenderDeps) {
     this.#deps = deps;
+    this.#looks = new RegularLook(() => this.#look(), deps.onError);
     this.#exchange = new DeliveryExchange(deps.database, '');
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#looks.start();
   }
 
   /** Looks now: an endpoint was made or changed. */
   wake(): void {
-    this.#alarm.ring();
+    this.#looks.wake();
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#alarm.ring();
-    await this.#running;
+    await this.#looks.stop();
     const names = [...this.#followers.keys()];
     // A call in progress is not waited for: it is sent again, by this or another node.
     for (const follower of this.#followers.values()) void follower.stop();
     for (const name of names) await this.#deps.leases.giveUp(name).catch(this.#deps.onError);
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#isStopped) {
-      try {
-        await this.#look();
-      } catch (error) {
-        this.#deps.onError(error);
-      }
-      await this.#alarm.sleep(LOOK_MS);
-    }
   }
 
   async #look(): Promise<void> {

@@ -1,45 +1,32 @@
-import { Alarm } from '../../scheduling/alarm.ts';
 import { readRecipientsOf } from './recipients.ts';
+import { RegularLook } from './regular-look.ts';
 import { StatusFollower, type StatusFollowerDeps } from './status-follower.ts';
-
-/** How often is looked for workspaces with such endpoints, and leases are renewed; less than half of a lease. */
-const LOOK_MS = 10_000;
 
 /** Writes events of silent devices: a follower for each workspace where an endpoint wants them, on one node at a time. */
 export class StatusSender {
   readonly #deps: StatusFollowerDeps;
   readonly #followers = new Map<string, StatusFollower>();
-  readonly #alarm = new Alarm();
-  #isStopped = false;
-  #running: Promise<void> | null = null;
+  readonly #looks: RegularLook;
 
   constructor(deps: StatusFollowerDeps) {
     this.#deps = deps;
+    this.#looks = new RegularLook(() => this.#look(), deps.onError);
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#looks.start();
   }
 
   /** Looks now: an endpoint was made or changed. */
   wake(): void {
-    this.#alarm.ring();
+    this.#looks.wake();
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#alarm.ring();
-    await this.#running;
+    await this.#looks.stop();
     for (const [name, follower] of this.#followers) {
       follower.stop();
       await this.#deps.leases.giveUp(name).catch(this.#deps.onError);
-    }
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#isStopped) {
-      await this.#look().catch(this.#deps.onError);
-      await this.#alarm.sleep(LOOK_MS);
     }
   }
 

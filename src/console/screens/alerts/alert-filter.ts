@@ -1,5 +1,6 @@
 import type { AlertParts } from '../../alerts/alerts.graphql.ts';
 import type { AlertState, Severity } from '../../api/schema-types.ts';
+import { timeOf } from '../../time/local-time.ts';
 
 /** States of an alert in words. */
 export const STATES: Record<AlertState, string> = {
@@ -61,9 +62,4 @@ export function passes(filter: AlertFilter, alert: AlertParts): boolean {
     (from === null || end >= from) &&
     (to === null || begin < to)
   );
-}
-
-function timeOf(text: string | null): number | null {
-  const ms = Date.parse(text ?? '');
-  return Number.isNaN(ms) ? null : ms;
 }

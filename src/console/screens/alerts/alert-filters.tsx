@@ -4,9 +4,9 @@ import type { AlertState, Severity } from '../../api/schema-types.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { setParameters, usePlace } from '../../navigation/place.ts';
 import { Icon } from '../../parts/icon.tsx';
+import { PeriodInputs } from '../../parts/period-inputs.tsx';
 import { useLater } from '../../parts/use-later.ts';
 import { SEVERITIES } from '../../rules/severity.tsx';
-import { localTime } from '../../time/local-time.ts';
 import { type AlertFilter, STATES, stateParameter } from './alert-filter.ts';
 
 const LATER_MS = 200;
@@ -22,8 +22,6 @@ export function AlertFilters({ workspaceId, filter }: AlertFiltersProps) {
   const { data } = useQuery(AlertProducts, workspaceId === null ? null : { workspaceId });
   const products = data?.products.edges.map(({ node }) => node) ?? [];
   const isNarrowed = ['state', 'severity', 'product', 'device', 'from', 'to'].some((name) => query.has(name));
-  const onTime = (name: 'from' | 'to', text: string): void =>
-    setParameters({ [name]: text === '' ? null : new Date(text).toISOString() });
   return (
     <div class="alert-filters" role="group" aria-label="Which alerts are shown">
       <Toggles
@@ -56,22 +54,7 @@ export function AlertFilters({ workspaceId, filter }: AlertFiltersProps) {
         </select>
       </label>
       <DeviceFilter workspaceId={workspaceId} deviceId={filter.deviceId} />
-      <label>
-        From
-        <input
-          type="datetime-local"
-          value={filter.from === null ? '' : localTime(filter.from)}
-          onChange={(event) => onTime('from', event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        To
-        <input
-          type="datetime-local"
-          value={filter.to === null ? '' : localTime(filter.to)}
-          onChange={(event) => onTime('to', event.currentTarget.value)}
-        />
-      </label>
+      <PeriodInputs from={filter.from} to={filter.to} />
       {isNarrowed && (
         <button
           type="button"

@@ -1,6 +1,7 @@
 import type { CallStatus } from '../../api/schema-types.ts';
 import { CALL_STATUSES } from '../../decoding/call-status.tsx';
 import type { CallParts } from '../../decoding/decoding.graphql.ts';
+import { timeOf } from '../../time/local-time.ts';
 
 /** The filter of the call log, as the address holds it. */
 export interface CallFilter {
@@ -55,9 +56,4 @@ export function passes(filter: CallFilter, call: CallParts): boolean {
       has(text, filter.device),
     ),
   );
-}
-
-function timeOf(text: string | null): number | null {
-  const ms = Date.parse(text ?? '');
-  return Number.isNaN(ms) ? null : ms;
 }

@@ -1,7 +1,7 @@
 import { setParameters, usePlace } from '../../navigation/place.ts';
 import type { CallStatus } from '../../api/schema-types.ts';
 import { CALL_STATUSES } from '../../decoding/call-status.tsx';
-import { localTime } from '../../time/local-time.ts';
+import { PeriodInputs } from '../../parts/period-inputs.tsx';
 import type { CallFilter } from './call-filter.ts';
 
 /** The filter of the call log, kept in the address. */
@@ -12,8 +12,6 @@ export function FilterBar({ filter }: { filter: CallFilter }) {
     const next = isOn ? filter.statuses.filter((one) => one !== status) : [...filter.statuses, status];
     setParameters({ status: next.join(',') });
   };
-  const onTime = (name: 'from' | 'to', text: string): void =>
-    setParameters({ [name]: text === '' ? null : new Date(text).toISOString() });
   const isNarrowed = ['status', 'from', 'to', 'text', 'device'].some((name) => query.has(name));
   return (
     <div class="call-filter" role="group" aria-label="Which calls are shown">
@@ -46,22 +44,7 @@ export function FilterBar({ filter }: { filter: CallFilter }) {
           onInput={(event) => setParameters({ device: event.currentTarget.value })}
         />
       </label>
-      <label>
-        From
-        <input
-          type="datetime-local"
-          value={filter.from === null ? '' : localTime(filter.from)}
-          onChange={(event) => onTime('from', event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        To
-        <input
-          type="datetime-local"
-          value={filter.to === null ? '' : localTime(filter.to)}
-          onChange={(event) => onTime('to', event.currentTarget.value)}
-        />
-      </label>
+      <PeriodInputs from={filter.from} to={filter.to} />
       {isNarrowed && (
         <button
           type="button"
