@@ -26,6 +26,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'program-file.ts': [],
   http: ['domain', 'scheduling'],
   graphql: ['domain', 'scheduling'],
+  mqtt: ['domain', 'scheduling'],
   sandbox: ['domain', 'scheduling'],
   yaml: ['domain', 'scheduling'],
   transmission: ['domain', 'scheduling'],
@@ -45,6 +46,8 @@ const FOR_EVERYBODY = ['errors.ts', 'must.ts', 'program-file.ts'];
 /** Packages that only these rooms may know. */
 const PACKAGES: Record<string, string[]> = {
   'isolated-vm': ['sandbox'],
+  'mqtt-packet': ['mqtt'],
+  mqtt: ['mqtt'],
   koa: ['http', 'graphql'],
   'jsonc-parser': ['http'],
   '@koa/router': ['http'],

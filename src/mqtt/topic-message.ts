@@ -1,0 +1,37 @@
+import type { Access } from '../domain/access/access.ts';
+
+/** A message of a client that is signed in, or of a broker. */
+export interface TopicMessage {
+  topic: string;
+  payload: Buffer;
+  /** In ms UTC: when it came first; a message that is sent again keeps it, so that its values fall on the same moment. */
+  receivedAt: number;
+  /** Whether its sender has gone meanwhile: it is not begun then. */
+  isAbandoned: () => boolean;
+}
+
+/** MQTT 5 reason codes that an acknowledgement may have (CONTRACT 14). */
+export type TopicReason = 0x00 | 0x87 | 0x97 | 0x99;
+
+/** What became of a message whose outcome is final: it is acknowledged. */
+export interface TopicOutcome {
+  reason: TopicReason;
+  /** Error code (CONTRACT) where something was refused; null: everything was stored or kept. */
+  code: string | null;
+  /** As the record endpoint or webhook would have answered: told on the outcome topic, and as user property `rejected`. */
+  answer: { stored: number; rejected: readonly unknown[]; [more: string]: unknown };
+}
+
+/** What messages mean; whoever holds the connection calls it. */
+export interface TopicReceiver {
+  /**
+   * Resolves after the commit. Rejects with OVERLOADED or UNAVAILABLE (nothing is stored: do not acknowledge, read no more
+   * until the wait is over, then try again or close), or UNAUTHENTICATED (the token is gone: close). Everything else is an
+   * outcome. `access`: the client's, looked up anew by the door when the authenticator's revision moved.
+   */
+  receive(access: Access, message: TopicMessage): Promise<TopicOutcome>;
+  /** The outcome topic of a topic (`v1/<device>/outcome`), or null. */
+  outcomeTopicOf(topic: string): string | null;
+  /** Whether the token may subscribe to it: only `v1/<device>/outcome` of devices that it may record for. */
+  maySubscribe(access: Access, filter: string): Promise<boolean>;
+}
