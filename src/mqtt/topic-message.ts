@@ -4,9 +4,12 @@ import type { Access } from '../domain/access/access.ts';
 export interface TopicMessage {
   topic: string;
   payload: Buffer;
-  /** In ms UTC: when it came first; a message that is sent again keeps it, so that its values fall on the same moment. */
+  /** In ms UTC: when it came first; a message that is sent again keeps it. */
   receivedAt: number;
-  /** Whether its sender has gone meanwhile: it is not begun then. */
+  /**
+   * Whether nobody waits for its outcome any more, so that it need not be begun: the connection broke, and the message is
+   * of QoS 1 or 2. One of QoS 0, or before a DISCONNECT, is stored although its sender has gone.
+   */
   isAbandoned: () => boolean;
 }
 
@@ -27,7 +30,9 @@ export interface TopicReceiver {
   /**
    * Resolves after the commit. Rejects with OVERLOADED or UNAVAILABLE (nothing is stored: do not acknowledge, read no more
    * until the wait is over, then try again or close), or UNAUTHENTICATED (the token is gone: close). Everything else is an
-   * outcome. `access`: the client's, looked up anew by the door when the authenticator's revision moved.
+   * outcome. `access`: the client's, looked up anew by the door when the authenticator's revision moved. Each message is
+   * given once: the door knows one that comes again, waits for the same promise, or answers with the outcome that it keeps
+   * (its reason, code and counts). Only after a rejection is it given again.
    */
   receive(access: Access, message: TopicMessage): Promise<TopicOutcome>;
   /** The outcome topic of a topic (`v1/<device>/outcome`), or null. */
