@@ -19,10 +19,13 @@ export type TopicReason = 0x00 | 0x87 | 0x97 | 0x99;
 /** What became of a message whose outcome is final: it is acknowledged. */
 export interface TopicOutcome {
   reason: TopicReason;
-  /** Error code (CONTRACT) where something was refused; null: everything was stored or kept. */
+  /** Code of the refusal (CONTRACT 3), the reason string of MQTT 5; null: everything was stored or kept. */
   code: string | null;
-  /** As the record endpoint or webhook would have answered: told on the outcome topic, and as user property `rejected`. */
-  answer: { stored: number; rejected: readonly unknown[]; [more: string]: unknown };
+  stored: number;
+  /** Number of entries that were refused: the user property `rejected`. */
+  rejected: number;
+  /** JSON text, as the record endpoint or the webhook would have answered: told on the outcome topic. */
+  answer: string;
 }
 
 /** What messages mean; whoever holds the connection calls it. */
@@ -31,8 +34,8 @@ export interface TopicReceiver {
    * Resolves after the commit. Rejects with OVERLOADED or UNAVAILABLE (nothing is stored: do not acknowledge, read no more
    * until the wait is over, then try again or close), or UNAUTHENTICATED (the token is gone: close). Everything else is an
    * outcome. `access`: the client's, looked up anew by the door when the authenticator's revision moved. Each message is
-   * given once: the door knows one that comes again, waits for the same promise, or answers with the outcome that it keeps
-   * (its reason, code and counts). Only after a rejection is it given again.
+   * given once: the door knows one that comes again, waits for the same promise, or answers with the outcome that it keeps.
+   * Only after a rejection it is given again, as the same object: it may have been stored in part.
    */
   receive(access: Access, message: TopicMessage): Promise<TopicOutcome>;
   /** The outcome topic of a topic (`v1/<device>/outcome`), or null. */
