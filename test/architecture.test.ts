@@ -49,7 +49,7 @@ const PACKAGES: Record<string, string[]> = {
   'mqtt-packet': ['mqtt'],
   mqtt: ['mqtt'],
   koa: ['http', 'graphql'],
-  'jsonc-parser': ['http'],
+  'jsonc-parser': ['domain'],
   '@koa/router': ['http'],
   graphql: ['graphql'],
   'type-graphql': ['graphql'],

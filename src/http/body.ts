@@ -1,12 +1,9 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { Lane } from '../scheduling/lane.ts';
 import { LANES } from '../scheduling/lanes.ts';
 import { yieldForLarge } from '../scheduling/yield-for-large.ts';
-import { decoderOf, REFUSED_BYTES, utf8Text } from '../domain/text/charsets.ts';
-import { declaredDecoder } from '../domain/decoders/request-body.ts';
 import type { Caller } from '../scheduling/caller.ts';
 import { AppError } from '../errors.ts';
 import type { BodyMemory } from './body-memory.ts';
@@ -188,22 +185,4 @@ function tooLarge(limit: number): AppError {
   return new AppError('BODY_TOO_LARGE', `The body is over the limit of ${limit} bytes; send it in parts.`, {
     details: { limit },
   });
-}
-
-/** Bytes of charsets that are not UTF-8 but may look like it: UTF-16 and ISO-2022. */
-const OF_OTHERS = [0x00, 0x1b];
-
-/**
- * Body bytes as text: valid UTF-8 as such, whatever is declared, as many senders declare another charset than they
- * send; else in the charset that the content type declares. A byte order mark of UTF-8 or UTF-16 is obeyed and dropped.
- * A sequence that is no character becomes half of a surrogate pair, so that no value with it is stored.
- */
-export function bodyText(body: Buffer, contentType: string | undefined): string {
-  const [a, b, c] = body;
-  if (a === 0xef && b === 0xbb && c === 0xbf) return utf8Text(body.subarray(3), REFUSED_BYTES);
-  if (a === 0xff && b === 0xfe) return must(decoderOf('utf-16le')).decode(body);
-  if (a === 0xfe && b === 0xff) return must(decoderOf('utf-16be')).decode(body);
-  const isUtf8Text = isUtf8(body) && !OF_OTHERS.some((byte) => body.includes(byte));
-  if (isUtf8Text) return body.toString('utf8');
-  return declaredDecoder(contentType)?.decode(body) ?? utf8Text(body, REFUSED_BYTES);
 }

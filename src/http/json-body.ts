@@ -6,7 +6,8 @@ import { koaBody } from 'koa-body';
 import type { Caller } from '../scheduling/caller.ts';
 import { AppError } from '../errors.ts';
 import { authenticate, type AuthDeps } from './authenticate.ts';
-import { type BodyBounds, bodyText, readBody } from './body.ts';
+import { bodyText } from '../domain/text/body-text.ts';
+import { type BodyBounds, readBody } from './body.ts';
 
 /** Maximum bytes of a body without a token: signing in is short. */
 const MAX_OF_STRANGERS = 65_536;

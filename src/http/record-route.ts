@@ -1,32 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { PATHS } from '../domain/access/rights.ts';
-import { type Bounds, isLongNumber, MOST_NODES } from '../domain/text/json-text.ts';
+import { bytesOfTexts, inVainOf, mostEntriesIn, readEntries, verdictOf } from '../domain/measurements/record-body.ts';
 import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
+import { bodyText } from '../domain/text/body-text.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import { runAs } from '../scheduling/current-caller.ts';
-import { type Wasted, type InvalidInputThrottle, unexplainedPart } from '../scheduling/invalid-input-throttle.ts';
+import type { InvalidInputThrottle, Wasted } from '../scheduling/invalid-input-throttle.ts';
 import type { Authenticator } from '../domain/accounts/authenticator.ts';
 import { AppError } from '../errors.ts';
 import type { AnonymousRequests } from './anonymous-requests.ts';
 import { authenticate, secretHashOf } from './authenticate.ts';
-import { type BodyBounds, bodyText, isSenderGone, readBody, SenderGone } from './body.ts';
+import { type BodyBounds, isSenderGone, readBody, SenderGone } from './body.ts';
 import { commonHeaders, respondWithJson, respondWithProblem, retryAfter, toProblem } from './error-responder.ts';
 import type { RequestTurns } from './request-turns.ts';
-import { parseJson } from './parse-json.ts';
 import { requireHost, requireMethod } from './require.ts';
 
 const ROW = PATHS['/v1/devices/:device/record'];
-const MOST_ENTRIES = 10_000;
-const BOUNDS: Bounds = { entries: MOST_ENTRIES, nodes: MOST_NODES };
-/** Bytes of the shortest entry, such as `0`, with its comma. */
-const OF_LEAST_ENTRY = 2;
-/** Maximum bytes of an entry with keys of its own, blanks and a value that is no long text. */
-const OF_AN_ENTRY = 1_024;
-/** Maximum characters of a stored text, and bytes of a character when it is written `\u00fc`. */
-const [MAX_TEXT, OF_A_CHARACTER] = [4_096, 6];
-
 /** Parameter of senders that take everything but 200 for a failure. */
 const ASKS_200 = /[?&]answer=200(?:&|$)/;
 
@@ -75,7 +66,7 @@ export class RecordRoute {
         tenant,
         source: tokenId,
         bytes: body.length,
-        maxEntries: Math.min(MOST_ENTRIES, body.length / OF_LEAST_ENTRY),
+        maxEntries: mostEntriesIn(body.length),
         isAbandoned: (): boolean => isSenderGone(request),
       };
       const recorded = await refused.run(
@@ -136,23 +127,6 @@ interface Recorded {
   device: DeviceInfo;
 }
 
-/** The part of a body's entries that was refused, or the part of its bytes that its entries do not explain. */
-function inVainOf({ stored, rejected: { length: entries } }: RecordOutcome, bytes: number, ofTexts: number): Wasted {
-  const refused = entries === 0 ? 0 : entries / (stored + entries);
-  return { part: Math.max(refused, unexplainedPart(bytes, stored * OF_AN_ENTRY + ofTexts)), entries };
-}
-
-/** Maximum bytes of the values that are texts; 0 where the entries explain the bytes without them. */
-function bytesOfTexts(entries: readonly unknown[], bytes: number): number {
-  if (bytes <= entries.length * OF_AN_ENTRY) return 0;
-  let characters = 0;
-  for (const entry of entries) {
-    const value = (entry as { value?: unknown } | null)?.value;
-    if (typeof value === 'string') characters += Math.min(value.length, MAX_TEXT);
-  }
-  return characters * OF_A_CHARACTER;
-}
-
 /** A name that is no valid percent-encoding is no device's name either. */
 function decoded(name: string): string {
   if (!name.includes('%')) return name;
@@ -161,27 +135,6 @@ function decoded(name: string): string {
   } catch {
     return name;
   }
-}
-
-/** The shape decides: an array of entries, or one entry. */
-function readEntries(text: string): unknown[] {
-  const entries = entriesIn(parseJson(text, BOUNDS));
-  return entries.some(hasLongNumber) ? entriesIn(parseJson(text, { ...BOUNDS, keepsLongNumbers: true })) : entries;
-}
-
-function hasLongNumber(entry: unknown): boolean {
-  return isLongNumber((entry as { value?: unknown } | null)?.value);
-}
-
-function entriesIn(body: unknown): unknown[] {
-  if (!Array.isArray(body)) {
-    if (typeof body === 'object' && body !== null) return [body];
-    throw new AppError(
-      'INVALID_BODY',
-      `The body must be a JSON array of entries or one entry object, not ${body === null ? 'null' : `a ${typeof body}`}.`,
-    );
-  }
-  return body;
 }
 
 /** `asks200`: the sender knows no other success, nor may its product's others. */
@@ -200,17 +153,16 @@ function answer(response: ServerResponse, { outcome, device }: Recorded, asks200
     response.end(text);
     return;
   }
-  const countOf = (wanted: string): number => rejected.filter(({ code }) => code === wanted).length;
-  const [limited, ignored] = [countOf('RATE_LIMITED'), countOf('NO_FIX')];
+  const verdict = verdictOf(outcome);
   const retryAfterSeconds = Math.max(1, Math.ceil(writeIntervalMs / 1000));
-  // Ignored entries are no fault of the sender's: it is not to send them again.
-  if (stored > 0 || ignored === rejected.length) {
+  if (verdict === 'some') {
     const counts = { 'Inlet-Stored': String(stored), 'Inlet-Rejected': String(rejected.length) };
-    const headers = limited === 0 ? counts : { ...counts, ...retryAfter(retryAfterSeconds) };
+    const isLimited = rejected.some(({ code }) => code === 'RATE_LIMITED');
+    const headers = isLimited ? { ...counts, ...retryAfter(retryAfterSeconds) } : counts;
     respondWithJson(response, asks200 || product.answers.always200 ? 200 : 207, outcome, headers);
     return;
   }
-  if (limited + ignored === rejected.length)
+  if (verdict === 'limited')
     throw new AppError('RATE_LIMITED', 'Every entry is over the write limit; none was stored.', {
       details: { rejected, retryAfterSeconds },
     });

@@ -5,7 +5,7 @@ import type { AnonymousRequests } from './anonymous-requests.ts';
 import { type BodyBounds, readBody } from './body.ts';
 import type { Handler } from './routes.ts';
 import { isFromOwnPage } from './own-page.ts';
-import { parseJson } from './parse-json.ts';
+import { parseJson } from '../domain/text/parse-json.ts';
 import { sessionCookie, sessionSecretOf } from './session-cookie.ts';
 
 const SMALLER = { maxBytes: 8_192, idleMs: 10_000 };

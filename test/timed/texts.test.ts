@@ -4,7 +4,7 @@ import { credentialsIn, secretMask } from '../../src/domain/decoders/call-secret
 import { runText } from '../../src/domain/calls/run-text.ts';
 import { CsvReader } from '../../src/domain/transfer/csv-reader.ts';
 import { LineReader } from '../../src/domain/transfer/line-reader.ts';
-import { parseJson } from '../../src/http/parse-json.ts';
+import { parseJson } from '../../src/domain/text/parse-json.ts';
 import { expectAsFast, leastMs } from './reference.ts';
 
 describe('texts that are sent to take long', () => {

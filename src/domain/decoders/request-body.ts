@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { BYTES_AS_CHARACTERS, type CharsetDecoder, charsetOf, decoderOf, utf8Text } from '../text/charsets.ts';
+import { declaredDecoder } from '../text/body-text.ts';
+import { BYTES_AS_CHARACTERS, charsetOf, decoderOf, utf8Text } from '../text/charsets.ts';
 import { must } from '../../must.ts';
 
 const TEXT = /^(?:\s*text\/|[^;]*(?:json|xml|javascript|x-www-form-urlencoded|csv|yaml))/i;
@@ -20,11 +21,4 @@ export function requestBodyText(body: Buffer, contentType: string | undefined): 
   const declared = declaredDecoder(contentType);
   if (declared !== null) return declared.decode(body);
   return isText || isUtf8(body) ? utf8Text(body, BYTES_AS_CHARACTERS) : body.toString('latin1');
-}
-
-/** A reader of text in the declared charset; null: none declared, UTF-8, or unknown. */
-export function declaredDecoder(contentType: string | undefined): CharsetDecoder | null {
-  const charset = charsetOf(contentType);
-  const decoder = charset === null || charset === 'utf-8' || charset === 'utf8' ? null : decoderOf(charset);
-  return decoder?.encoding === 'utf-8' ? null : decoder;
 }

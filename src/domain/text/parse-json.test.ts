@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import type { Bounds } from '../domain/text/json-text.ts';
-import { AppError } from '../errors.ts';
+import type { Bounds } from './json-text.ts';
+import { AppError } from '../../errors.ts';
 import { parseJson } from './parse-json.ts';
 
 /** Place of the mistake; null: there is none. */

@@ -1,6 +1,6 @@
 import { visit } from 'jsonc-parser';
-import { type Bounds, excessOf, keepLongNumbers, TOO_MANY_ENTRIES } from '../domain/text/json-text.ts';
-import { AppError } from '../errors.ts';
+import { type Bounds, excessOf, keepLongNumbers, TOO_MANY_ENTRIES } from './json-text.ts';
+import { AppError } from '../../errors.ts';
 
 /** Maximum `NaN` and its kin per body: each costs more than a number, and a full batch of entries has three in each. */
 const MAX_SPECIALS = 30_000;
