@@ -33,6 +33,7 @@ import { makeRequestId } from './http/request-id.ts';
 import type { Handlers, PathDoorkeepers } from './http/routes.ts';
 import { RecordRoute } from './http/record-route.ts';
 import { webhookRoute } from './http/webhook-route.ts';
+import { Topics } from './mqtt/topics.ts';
 
 interface TransportsDeps {
   config: Config;
@@ -52,6 +53,7 @@ export interface Transports extends PathDoorkeepers {
   record: RecordRoute;
   turns: RequestTurns;
   webhook: BareHandler;
+  topics: Topics;
   /** Handlers of the routes, except those that need more than the transports. */
   handlers: Omit<Handlers, '/readyz' | '/metrics'>;
   attachWebSocket: (server: Server) => void;
@@ -125,6 +127,16 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     }),
     turns,
     webhook: webhookRoute({ receiver: domain.webhookReceiver, anonymous, bounds, refused }),
+    topics: new Topics({
+      authenticator,
+      devices: deviceFinder,
+      recorder,
+      receiver: domain.webhookReceiver,
+      refused,
+      turns,
+      shapes: config.mqtt.shapes,
+      log,
+    }),
     handlers: {
       '/v1/devices/:device/history.csv': historyFileRoute(out, 'csv'),
       '/v1/devices/:device/history.ndjson': historyFileRoute(out, 'ndjson'),

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { type MqttSettings, readMqttSettings } from './mqtt-settings.ts';
 import { PLAN_SLUGS, type RetentionDays } from './domain/plans/plans.ts';
 
 type DatabaseSetting =
@@ -125,6 +126,7 @@ export interface Config {
    * checks.
    */
   readonly shutdownGraceMs: number;
+  readonly mqtt: MqttSettings;
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -249,6 +251,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     metricsPort: text('METRICS_PORT') === null ? null : whole('METRICS_PORT', 0, 0, 65_535),
     backups: backupFolder === null ? null : { folder: backupFolder, keep: whole('BACKUP_KEEP', 7, 1, 10_000) },
     shutdownGraceMs: whole('SHUTDOWN_GRACE_MS', 250, 0, 15_000),
+    mqtt: readMqttSettings({ text, choice: readChoice, isUrl, mistakes }),
   };
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return Object.freeze(config);

@@ -6,7 +6,7 @@ import { type HeaderList, headerOf, titleCase } from './header-names.ts';
 /** A call as decoders see it (CONTRACT 5); `POST` follows from the rest. */
 export interface DecoderRequest {
   method: string;
-  /** `/integrations/…` as sent, without the query. */
+  /** `/integrations/…` as sent, without the query; of a message of the MQTT door its topic. */
   path: string;
   GET: Record<string, string[]>;
   headers: HeaderList;
@@ -25,6 +25,9 @@ export interface DecoderRequestInput {
 
 /** Path before a product's webhook id in each of its calls (CONTRACT 4). */
 export const WEBHOOK_ROOT = '/integrations/api/';
+/** Beginning of the topics that call a webhook (CONTRACT 14); its id is behind it. */
+export const WEBHOOK_TOPIC = 'webhook/';
+const MQTT_METHOD = 'MQTT';
 const MAX_TEXT = 1_048_576;
 const METHOD = /^[A-Za-z]{1,20}$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
@@ -40,6 +43,11 @@ export function parseParameters(text: string): Record<string, string[]> {
   const parameters = Object.create(null) as Record<string, string[]>;
   for (const [name, value] of parametersIn(text)) (parameters[name] ??= []).push(value);
   return parameters;
+}
+
+/** A message of a topic as decoders see it: method `MQTT`, the topic as path. */
+export function requestOfMessage(topic: string, body: string): DecoderRequest {
+  return { method: MQTT_METHOD, path: topic, GET: NO_PARAMETERS, headers: [], body };
 }
 
 /** Schedules the pieces of a form. */
@@ -103,6 +111,7 @@ export function requestOfInput(input: DecoderRequestInput, webhookId: string): D
   if (!METHOD.test(method)) throw badInput('request.method: expected an HTTP method such as GET or POST.');
   const whole = input.path ?? '';
   if (whole.length > 16_384) throw badInput('request.path: at most 16384 characters.');
+  if (method.toUpperCase() === MQTT_METHOD) return messageOfInput(input, whole, webhookId);
   const at = whole.indexOf('?');
   const path = at < 0 ? whole : whole.slice(0, at);
   const query = at < 0 ? '' : whole.slice(at + 1);
@@ -113,6 +122,12 @@ export function requestOfInput(input: DecoderRequestInput, webhookId: string): D
     headers: headersOfInput(input.headers),
     body,
   };
+}
+
+/** A message of the MQTT door: its path is a topic, which may have any character. */
+function messageOfInput({ headers, body }: DecoderRequestInput, topic: string, webhookId: string): DecoderRequest {
+  const path = topic.startsWith(WEBHOOK_TOPIC) ? topic : `${WEBHOOK_TOPIC}${webhookId}/${topic.replace(/^\/+/, '')}`;
+  return { method: MQTT_METHOD, path, GET: NO_PARAMETERS, headers: headersOfInput(headers), body: body ?? '' };
 }
 
 function headersOfInput(headers: unknown): HeaderList {

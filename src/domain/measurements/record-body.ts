@@ -5,7 +5,7 @@ import { parseJson } from '../text/parse-json.ts';
 import type { RecordOutcome } from './recorder.ts';
 
 /** Maximum entries per body. */
-const MOST_ENTRIES = 10_000;
+export const MOST_ENTRIES = 10_000;
 const BOUNDS: Bounds = { entries: MOST_ENTRIES, nodes: MOST_NODES };
 /** Bytes of the shortest entry, such as `0`, with its comma. */
 const OF_LEAST_ENTRY = 2;

@@ -92,8 +92,12 @@ export class WebhookReceiver {
    * by then, the call runs again with the present product. `kept`: for a call that was kept aside, which is logged once
    * even if repeated. Rejects with OVERLOADED or UNAVAILABLE: then nothing is logged, and the sender is to try again.
    */
-  async receive(find: () => Promise<Recipient>, request: DecoderRequest, kept: Kept | null = null): Promise<Answer> {
-    const receivedAt = kept?.since ?? this.#deps.now();
+  async receive(
+    find: () => Promise<Recipient>,
+    request: DecoderRequest,
+    kept: Kept | null = null,
+    receivedAt = kept?.since ?? this.#deps.now(),
+  ): Promise<Answer> {
     for (let runs = 1; ; runs += 1) {
       const answer = await this.#attempt(find, request, receivedAt, kept);
       if (answer !== null) return answer;

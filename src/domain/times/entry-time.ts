@@ -3,10 +3,10 @@ import { isoMs, readIso } from './iso-time.ts';
 import { EARLIEST_MS, type Likeness, likenessOf, MILLISECONDS_FROM } from './looks-like.ts';
 
 /**
- * The door at which a time arrives: the record endpoint, a decoder's entries, a line of an import, or GraphQL, which
- * has parsed it.
+ * The door at which a time arrives: the record endpoint, telemetry in ThingsBoard's shape, a decoder's entries, a line
+ * of an import, or GraphQL, which has parsed it.
  */
-type TimeDoor = 'record' | 'decoder' | 'import' | 'graphql';
+type TimeDoor = 'record' | 'telemetry' | 'decoder' | 'import' | 'graphql';
 
 /** The door of a request and its latest allowed time. */
 export interface TimeBounds {
@@ -24,6 +24,7 @@ interface RefusedTime {
 /** Formats that each door accepts, as its messages name them. */
 const TAKES: Record<TimeDoor, string> = {
   record: 'Unix seconds (a number or a string of digits)',
+  telemetry: 'Unix milliseconds (a number or a string of digits)',
   decoder: 'Unix seconds, an ISO 8601 text such as "2026-01-31T12:00:00Z", or a Date',
   import: 'ISO 8601 such as 2026-01-31T12:00:00Z, or epoch seconds or milliseconds',
   graphql: 'a DateTime',
@@ -61,20 +62,23 @@ function readNumber(
   timeZone: string | null,
   { door, latest }: TimeBounds,
 ): number | RefusedTime {
-  const isSeconds = number < MILLISECONDS_FROM || door === 'graphql';
+  const isSeconds = door !== 'telemetry' && (number < MILLISECONDS_FROM || door === 'graphql');
   const ms = Math.round(isSeconds ? number * 1_000 : number);
-  const isTaken = isSeconds || door === 'import';
+  const isTaken = isSeconds || door === 'import' || door === 'telemetry';
   if (isTaken && ms >= EARLIEST_MS && ms <= latest) return ms;
   if (!Number.isFinite(number)) return unreadable(sent, door);
   if (door === 'graphql') return outOfBounds(`"${isoText(ms)}"`, ms, '');
   const shown = describe(sent);
   if (number < 0) return invalid(`${shown} is before 1970.`);
-  const likeness = likenessOf(number, String(sent), latest, timeZone);
+  const likeness =
+    door === 'telemetry' ? secondsIn(number, latest) : likenessOf(number, String(sent), latest, timeZone);
   if (isTaken && ms < EARLIEST_MS) {
-    const hint = isSeconds || likeness?.isDate === true ? hintOf(likeness, door) : '';
+    const isTold = isSeconds || door === 'telemetry' || likeness?.isDate === true;
+    const hint = isTold ? hintOf(likeness, door) : '';
     return outOfBounds(`${shown} in Unix ${isSeconds ? 'seconds' : 'milliseconds'}`, ms, hint);
   }
-  if (likeness?.isDate !== true && (isSeconds || (isTaken && likeness?.name === 'milliseconds')))
+  const isMilliseconds = door === 'telemetry' || likeness?.name === 'milliseconds';
+  if (likeness?.isDate !== true && (isSeconds || (isTaken && isMilliseconds)))
     return outOfBounds(shown, ms, isSeconds ? hintOf(likeness, door) : '');
   return invalid(`${shown} looks like ${toldOf(likeness, door)}`);
 }
@@ -89,6 +93,7 @@ function readText(text: string, timeZone: string | null, bounds: TimeBounds): nu
   if ('why' in read) return invalid(`${describe(text)} is no time: ${read.why}.`);
   const { ms } = read;
   if (door === 'record') return unreadable(text, door, ` That is ${ms / 1_000} in Unix seconds.`);
+  if (door === 'telemetry') return unreadable(text, door, ` That is ${ms} in Unix milliseconds.`);
   if (ms < 0) return invalid(`${describe(text)} is before 1970.`);
   const earliest = door === 'import' ? 0 : EARLIEST_MS;
   if (ms >= earliest && ms <= latest) return ms;
@@ -129,10 +134,17 @@ function hintOf(likeness: Likeness | null, door: TimeDoor): string {
   return likeness === null ? '' : ` It looks like ${toldOf(likeness, door)}`;
 }
 
+/** Unix seconds where milliseconds are expected; null: they would be no plausible time either. */
+function secondsIn(number: number, latest: number): Likeness | null {
+  const ms = Math.round(number * 1_000);
+  return ms >= EARLIEST_MS && ms <= latest ? { name: 'Unix seconds', ms } : null;
+}
+
 /** The sentence behind "looks like". */
 function toldOf(likeness: Likeness | null, door: TimeDoor): string {
   if (likeness?.ms == null) return `${likeness?.name ?? 'no time'}; send ${TAKES[door]}.`;
   const { name, ms } = likeness;
+  if (door === 'telemetry') return `${name}; send Unix milliseconds: ${ms}.`;
   const seconds = door === 'import' ? `"${isoText(ms)}" or ${ms / 1_000}` : `Unix seconds: ${ms / 1_000}`;
   return `${name}; send ${seconds}.`;
 }
