@@ -12,9 +12,8 @@ import { CommitsInDoubt } from './database/commits-in-doubt.ts';
 import { type DatabaseGuard, guarded } from './database/database-guard.ts';
 import { OrmDatabase } from './database/orm-database.ts';
 import type { Database, Dialect } from './domain/ports/database.ts';
-import { bootstrap } from './bootstrap.ts';
+import { bootstrap, tellSharedIdentities } from './bootstrap.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
-import { findSharedIdentities } from './domain/devices/shared-identities.ts';
 import { sealWith } from './domain/text/sealed-text.ts';
 import type { WriteTurns } from './domain/ports/database.ts';
 import type { MeasurementStore } from './domain/ports/store.ts';
@@ -23,6 +22,7 @@ import type { NodePlace } from './domain/measurements/receipt-times.ts';
 import { type Frames, LocalFrames } from './domain/calls/frames.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { tellLanes, tellLoad } from './build-metrics.ts';
+import { startMqtt } from './build-mqtt.ts';
 import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
 import type { WatchExecution } from './graphql/operation/compiled-operation.ts';
@@ -197,6 +197,7 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   port = portOf(server);
   const url = `http://localhost:${port}`;
   await startBackups(config, log, closers);
+  await startMqtt({ config, domain, transports, now, log }, closers);
   domain.startSending();
   domain.recordedSender.start();
   domain.statusSender.start();
@@ -204,21 +205,6 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   log.info({ url, console: `${url}/console/`, host: config.host, port, database: config.database.kind }, 'listening');
   transports.warmUp().catch((error: unknown) => log.debug({ err: error }, 'the first query was not warmed up'));
   return url;
-}
-
-/** Warns of EUIs and core ids that several devices share; calls for them are kept until all but one are renamed. */
-async function tellSharedIdentities(database: Database, log: Logger): Promise<void> {
-  try {
-    const shared = await findSharedIdentities(database);
-    const facts = { shared: shared.slice(0, 10), count: shared.length };
-    if (shared.length > 0)
-      log.warn(
-        facts,
-        'several devices have one EUI or core id: what a network sends for it is kept (unknownDevices); rename or delete all but one',
-      );
-  } catch (error) {
-    log.warn({ err: error }, 'looking for devices that have one EUI or core id');
-  }
 }
 
 async function openMarks(

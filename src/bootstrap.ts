@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/sql';
+import type { Logger } from 'pino';
+import { findSharedIdentities } from './domain/devices/shared-identities.ts';
 import { InstallationSchema } from './domain/entities/installation.ts';
 import type { Database } from './domain/ports/database.ts';
 import { hashSecret } from './domain/accounts/authenticator.ts';
@@ -128,4 +130,19 @@ function createToken(em: EntityManager, user: User, name: string, secret: string
     expiresAt: null,
     signedIn: false,
   });
+}
+
+/** Warns of EUIs and core ids that several devices share; calls for them are kept until all but one are renamed. */
+export async function tellSharedIdentities(database: Database, log: Pick<Logger, 'warn'>): Promise<void> {
+  try {
+    const shared = await findSharedIdentities(database);
+    const facts = { shared: shared.slice(0, 10), count: shared.length };
+    if (shared.length > 0)
+      log.warn(
+        facts,
+        'several devices have one EUI or core id: what a network sends for it is kept (unknownDevices); rename or delete all but one',
+      );
+  } catch (error) {
+    log.warn({ err: error }, 'looking for devices that have one EUI or core id');
+  }
 }

@@ -15,7 +15,7 @@ export interface MqttSettings {
 }
 
 /** The broker whose messages the server takes, and what it may do with them. */
-interface BrokerSettings {
+export interface BrokerSettings {
   /** `MQTT_SOURCE_URL` (none): A broker whose messages are taken, such as `mqtt://user:password@broker.example.org:1883`; `mqtts:` for TLS. */
   readonly url: string;
   /** `MQTT_SOURCE_TOKEN` (none): The token whose rights its messages have; needed with `MQTT_SOURCE_URL`. */

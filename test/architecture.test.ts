@@ -15,6 +15,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'build-domain.ts': ['*'],
   'build-outgoing.ts': ['*'],
   'build-configuration.ts': ['*'],
+  'build-mqtt.ts': ['*'],
   'bootstrap.ts': ['domain'],
   'build-transports.ts': ['*'],
   'build-metrics.ts': ['*'],

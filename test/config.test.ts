@@ -30,6 +30,12 @@ test('every mistake is named in one message, and no secret is shown', () => {
     MAX_BODY_BYTES: '1.5',
     DECODER_TIMEOUT_MS: 'soon',
     LOG_LEVEL: 'loud',
+    MQTT_DATACAKE: 'yes',
+    MQTT_SOURCE_URL: 'tcp://user:hunter2@broker',
+    MQTT_SOURCE_TOKEN: '',
+    MQTT_SOURCE_TOPICS: 'v1/+/+,tele/#/SENSOR',
+    MQTT_SOURCE_WEBHOOK: 'short-secret',
+    MQTT_SOURCE_RETAINED: 'true',
   };
   const error = (() => {
     try {

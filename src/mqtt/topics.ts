@@ -93,6 +93,11 @@ export class Topics implements TopicReceiver {
     }
   }
 
+  /** Whether messages of the topic mean something of their own. */
+  hasMeaning(topic: string): boolean {
+    return meaningOf(topic, this.#deps.shapes) !== null;
+  }
+
   outcomeTopicOf(topic: string): string | null {
     const meaning = meaningOf(topic, this.#deps.shapes);
     return meaning !== null && 'device' in meaning ? outcomeTopic(meaning.device) : null;

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import { ALERTMANAGER, hasAlertmanager } from './has-alertmanager.ts';
+import { freePort } from './free-port.ts';
 
 /** A suite that needs an Alertmanager. */
 export const describeWithAlertmanager = hasAlertmanager() ? describe : describe.skip;
@@ -69,12 +68,4 @@ export class Alertmanager {
       () => false,
     );
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import type { TestModule } from 'vitest/node';
 import { hasAlertmanager } from './has-alertmanager.ts';
+import { findMosquitto } from './has-mosquitto.ts';
 
 /** Debian's, and where others put it; nothing is ever downloaded. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -29,6 +30,12 @@ const TOOLS: readonly Tool[] = [
     tests: 'alerts at an Alertmanager',
     isThere: hasAlertmanager,
     mark: 'describeWithAlertmanager',
+  },
+  {
+    name: 'mosquitto',
+    tests: 'messages of a broker',
+    isThere: () => findMosquitto() !== null,
+    mark: 'describeWithMosquitto',
   },
 ];
 

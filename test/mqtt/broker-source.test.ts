@@ -1,0 +1,229 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import mqtt, { type MqttClient } from 'mqtt';
+import { type IConnectPacket, parser, writeToStream } from 'mqtt-packet';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { describeWithMosquitto, Mosquitto } from '../support/mosquitto.ts';
+import type { ServerProcess } from '../support/server-process.ts';
+import { createDatabase, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
+
+const FROM = Date.UTC(2026, 0, 1) / 1_000;
+const DECODER = `function Decoder({ method, path, body }) {
+  const [, , , device] = path.split('/');
+  return method === 'MQTT' ? [{ device, field: 'N', value: JSON.parse(body).n }] : [];
+}`;
+
+interface Device {
+  id: string;
+  serialNumber: string;
+  webhookId: string;
+}
+
+let [broker, devices]: [Mosquitto, number] = [undefined!, 0];
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function open(database: TestDatabase, env: Record<string, string>, alone = false): Promise<TestServer> {
+  const source = {
+    MQTT_SOURCE_URL: broker.url,
+    MQTT_SOURCE_TOKEN: env['TOKEN'] ?? '',
+    MQTT_SOURCE_CLIENT_ID: `test-${devices}`,
+  };
+  return startServer({ database, env: { ...source, ...env }, alone });
+}
+
+/** A database with a device of one field `N`, and the way to start servers on it. */
+async function prepare() {
+  devices += 1;
+  const database = await createDatabase('sqlite');
+  ends.push(() => database.drop());
+  const server = await startServer({ database });
+  const { createProduct: product } = await server.gql(
+    'mutation ($input: CreateProductInput!) { createProduct(input: $input) { id webhookUrl } }',
+    { input: { name: 'p', fields: [{ identifier: 'N', type: 'INTEGER' }], decoder: DECODER } },
+  );
+  const serialNumber = `source-${devices}`;
+  const { createDevices } = await server.gql(
+    'mutation ($id: ID!, $devices: [DeviceInput!]!) { createDevices(productId: $id, devices: $devices) { id } }',
+    { id: product.id, devices: [{ name: 'd', serialNumber }] },
+  );
+  await server.stop();
+  const device: Device = { id: createDevices[0].id, serialNumber, webhookId: product.webhookUrl.split('/').at(-2) };
+  const token = server.adminToken;
+  const start = async (env: Record<string, string> = {}, alone = false): Promise<TestServer> => {
+    const started = await open(database, { TOKEN: token, ...env }, alone);
+    ends.push(() => started.stop());
+    return started;
+  };
+  return { device, start };
+}
+
+async function publisher(): Promise<MqttClient> {
+  const client = await mqtt.connectAsync(broker.url, { reconnectPeriod: 50 });
+  ends.push(() => client.endAsync());
+  return client;
+}
+
+/** The stored values of `N`, in order of time. */
+async function storedIn(server: TestServer, { id }: Device): Promise<number[]> {
+  const { device } = await server.gql(
+    `query ($id: ID!, $from: DateTime!) { device(id: $id) { history(fields: ["N"], from: $from, to: "2100-01-01T00:00:00Z") { values } } }`,
+    { id, from: new Date(FROM * 1_000 - 1).toISOString() },
+  );
+  return device.history[0]?.values ?? [];
+}
+
+const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 20_000, interval: 20 });
+const subscribed = (server: TestServer): Promise<void> =>
+  eventually(async () => expect(server.process.lines.some(({ msg }) => msg === 'MQTT source: subscribed')).toBe(true));
+
+const entry = (n: number): string => JSON.stringify({ field: 'N', value: n, timestamp: FROM + n });
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
+
+describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
+  beforeAll(async () => {
+    broker = await Mosquitto.start();
+  });
+  afterAll(() => broker.stop());
+
+  test('are recorded with the rights of the token, on all qualities of service', async () => {
+    const { device, start } = await prepare();
+    const server = await start();
+    await subscribed(server);
+    const client = await publisher();
+    for (const qos of [0, 1, 2] as const)
+      await client.publishAsync(`v1/${device.serialNumber}/record`, entry(qos), { qos });
+    await client.publishAsync(`v1/${device.id}/N`, JSON.stringify({ value: 3, timestamp: FROM + 3 }), { qos: 1 });
+    await eventually(async () => expect(await storedIn(server, device)).toEqual([0, 1, 2, 3]));
+  });
+
+  test('a whole run comes over its restart, and over that of the server', async () => {
+    const { device, start } = await prepare();
+    const first = await start({}, true);
+    await subscribed(first);
+    const client = await publisher();
+    const count = 1_500;
+    const sent = upTo(count).map(async (n) => client.publishAsync(`v1/${device.id}/record`, entry(n), { qos: 1 }));
+    await eventually(async () => expect((await storedIn(first, device)).length).toBeGreaterThan(0));
+    await broker.end();
+    await broker.begin();
+    await (first.process as ServerProcess).stop('SIGKILL');
+    const second = await start();
+    await Promise.all(sent);
+    await eventually(async () => expect(await storedIn(second, device)).toEqual(upTo(count)));
+  });
+
+  test('are not acknowledged while the token is unknown, and come when it is known', async () => {
+    const { device, start } = await prepare();
+    const strange = await start({ TOKEN: 'x'.repeat(40) });
+    await subscribed(strange);
+    const client = await publisher();
+    for (const n of upTo(100)) await client.publishAsync(`v1/${device.id}/record`, entry(n), { qos: 1 });
+    await eventually(async () =>
+      expect(strange.process.lines).toContainEqual(expect.objectContaining({ code: 'UNAUTHENTICATED' })),
+    );
+    await strange.stop();
+    const server = await start();
+    await eventually(async () => expect(await storedIn(server, device)).toEqual(upTo(100)));
+  });
+
+  test('what is refused is acknowledged, logged, and holds nothing up', async () => {
+    const { device, start } = await prepare();
+    const server = await start();
+    await subscribed(server);
+    const client = await publisher();
+    for (const payload of ['no JSON', entry(0).replace('"N"', '"M"')])
+      await client.publishAsync(`v1/${device.id}/record`, payload, { qos: 1 });
+    await client.publishAsync('v1/nobody/N', '1', { qos: 1 });
+    await client.publishAsync(`v1/${device.id}/record`, entry(1), { qos: 1 });
+    await eventually(async () => expect(await storedIn(server, device)).toEqual([1]));
+    expect(server.process.lines).toContainEqual(
+      expect.objectContaining({ msg: 'MQTT source: something was refused', code: 'INVALID_JSON' }),
+    );
+    // Nothing comes again to a server that takes the session over.
+    await server.stop();
+    const next = await start();
+    await subscribed(next);
+    await client.publishAsync(`v1/${device.id}/record`, entry(2), { qos: 1 });
+    await eventually(async () => expect(await storedIn(next, device)).toEqual([1, 2]));
+    expect(next.process.lines.filter(({ msg }) => msg === 'MQTT source: something was refused')).toEqual([]);
+  });
+
+  test.each([
+    ['off', [1]],
+    ['on', [0, 1]],
+  ])('copies that it has retained, with MQTT_SOURCE_RETAINED=%s', async (retained, expected) => {
+    const { device, start } = await prepare();
+    const client = await publisher();
+    const topic = `v1/${device.id}/record`;
+    await client.publishAsync(topic, entry(0), { qos: 1, retain: true });
+    const server = await start({ MQTT_SOURCE_RETAINED: retained });
+    await subscribed(server);
+    await client.publishAsync(topic, entry(1), { qos: 1 });
+    await eventually(async () => expect(await storedIn(server, device)).toEqual(expected));
+    await client.publishAsync(topic, '', { qos: 1, retain: true });
+  });
+
+  test('topics without a meaning go to the webhook, with the topic behind its id', async () => {
+    const { device, start } = await prepare();
+    const server = await start({ MQTT_SOURCE_TOPICS: 'v1/+/+, tele/+/SENSOR', MQTT_SOURCE_WEBHOOK: device.webhookId });
+    await subscribed(server);
+    const client = await publisher();
+    await client.publishAsync(`tele/${device.serialNumber}/SENSOR`, '{"n":7}', { qos: 1 });
+    await client.publishAsync(`v1/${device.id}/N`, '8', { qos: 1 });
+    await eventually(async () => expect((await storedIn(server, device)).toSorted()).toEqual([7, 8]));
+    const { product } = await server
+      .gql('query ($id: ID!) { device(id: $id) { product { id } } }', { id: device.id })
+      .then(({ device: { product: found } }) =>
+        server.gql('query ($id: ID!) { product(id: $id) { calls { edges { node { method path body } } } } }', found),
+      );
+    expect(product.calls.edges.map(({ node }: { node: object }) => node)).toEqual([
+      { method: 'MQTT', path: `webhook/${device.webhookId}/tele/${device.serialNumber}/SENSOR`, body: '{"n":7}' },
+    ]);
+  });
+
+  test('servers that share a subscription get each message once', async () => {
+    const { device, start } = await prepare();
+    const other = await prepare();
+    const env = { MQTT_SOURCE_TOPICS: `$share/both/v1/${device.serialNumber}/+` };
+    const server = await start({ ...env, MQTT_SOURCE_CLIENT_ID: `one-${devices}` });
+    const second = await other.start({ ...env, MQTT_SOURCE_CLIENT_ID: `two-${devices}` });
+    await Promise.all([subscribed(server), subscribed(second)]);
+    const client = await publisher();
+    for (const n of upTo(40)) await client.publishAsync(`v1/${device.serialNumber}/record`, entry(n), { qos: 1 });
+    // The second has no such device: it refuses its part.
+    const part = async (): Promise<number[]> => storedIn(server, device);
+    await eventually(async () => expect((await part()).length).toBeGreaterThan(10));
+    await second.stop();
+    await client.publishAsync(`v1/${device.serialNumber}/record`, entry(40), { qos: 1 });
+    await eventually(async () => expect(await part()).toContain(40));
+    expect((await part()).length).toBeLessThan(40);
+  });
+});
+
+test('a broker that knows MQTT 3.1.1 alone is asked in that', async () => {
+  const versions: number[] = [];
+  const serve = (socket: Socket): void => {
+    const read = parser();
+    socket.on('data', (data) => read.parse(data));
+    socket.on('error', () => {});
+    read.on('packet', (packet) => {
+      if (packet.cmd !== 'connect') return;
+      const { protocolVersion } = packet as IConnectPacket;
+      versions.push(protocolVersion ?? 4);
+      writeToStream({ cmd: 'connack', returnCode: protocolVersion === 5 ? 1 : 0, sessionPresent: false }, socket);
+    });
+  };
+  const fake = createServer(serve).listen(0, '127.0.0.1');
+  await once(fake, 'listening');
+  ends.push(async () => fake.close());
+  const url = `mqtt://127.0.0.1:${(fake.address() as AddressInfo).port}`;
+  const server = await startServer({
+    database: 'sqlite',
+    env: { MQTT_SOURCE_URL: url, MQTT_SOURCE_TOKEN: 'x'.repeat(40) },
+  });
+  ends.push(() => server.stop());
+  await eventually(async () => expect(versions).toEqual([5, 4]));
+});
