@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { createLog } from '../../src/log.ts';
@@ -265,6 +266,77 @@ describe.each(EITHER_DATABASE)('topics (CONTRACT 14), %s', (database) => {
     await domain.decoders.saveDecoder(domain.access, product.id, DECODER);
     expect(changed).toBe(1);
     expect(await stored()).toEqual({ FLOAT: [[0, 9]] });
+  });
+
+  test.each([
+    {
+      name: 'tasmota',
+      sent: [
+        [
+          'tele/plug/SENSOR',
+          '{"Time":"2026-01-31T11:59:30","ENERGY":{"TotalStartTime":"2025-01-01T00:00:00","Total":12.5,"Power":[15,7]},"AM2301":{"Temperature":21.4}}',
+        ],
+        ['tele/plug/STATE', '{"Time":"1970-01-01T00:00:12","POWER1":"ON","Wifi":{"RSSI":78},"Vcc":null}'],
+        ['stat/plug/RESULT', '{"POWER1":"OFF"}'],
+        ['stat/plug/POWER1', 'OFF'],
+        ['tele/plug/LWT', 'Online'],
+      ],
+      fields: {
+        ENERGY_Total: 12.5,
+        ENERGY_Power_0: 15,
+        ENERGY_Power_1: 7,
+        AM2301_Temperature: 21.4,
+        POWER1: 0,
+        Wifi_RSSI: 78,
+      },
+      others: ['ENERGY_TotalStartTime', 'Vcc'],
+      at: { ENERGY_Total: Date.UTC(2026, 0, 31, 11, 59, 30) },
+    },
+    {
+      name: 'shelly',
+      sent: [
+        [
+          'plug/events/rpc',
+          '{"src":"shellyplus1pm-a8032abe54dc","dst":"plug/events","method":"NotifyStatus","params":{"ts":1769860700.25,"switch:0":{"id":0,"apower":8.9,"aenergy":{"by_minute":[1,2,3],"minute_ts":1769860680,"total":6.5}}}}',
+        ],
+        [
+          'plug/events/rpc',
+          '{"src":"s","dst":"plug/events","method":"NotifyEvent","params":{"ts":1769860701,"events":[]}}',
+        ],
+        ['plug/status/switch:0', '{"id":0,"source":"MQTT","output":true,"temperature":{"tC":23.6}}'],
+        ['plug/online', 'true'],
+      ],
+      fields: { switch_0_apower: 8.9, switch_0_aenergy_total: 6.5, switch_0_output: 1, switch_0_temperature_tC: 23.6 },
+      others: ['switch_0_aenergy_minute_ts'],
+      at: { switch_0_apower: 1_769_860_700_250 },
+    },
+  ])('the sample decoder for $name in docs/mqtt.md reads its messages', async ({ name, sent, fields, others, at }) => {
+    const page = readFileSync(new URL('../../docs/mqtt.md', import.meta.url), 'utf8');
+    const source = new RegExp(`<!-- ${name} -->\n+\`\`\`js\n([^]*?)\`\`\``).exec(page)![1]!;
+    const { id, webhookId } = await domain.products.create(domain.access, {
+      name,
+      fields: Object.keys(fields).map((identifier) => ({
+        identifier,
+        type: /POWER1|output/.test(identifier) ? ('BOOLEAN' as const) : ('FLOAT' as const),
+      })),
+    });
+    await domain.decoders.saveDecoder(domain.access, id, source);
+    const wish = { name, serialNumber: 'plug' };
+    const [plug] = await domain.devices.create(domain.access, id, [wish], 'unlimited');
+    for (const [topic, payload] of sent)
+      expect(await send(`webhook/${webhookId}/${topic}`, payload)).toMatchObject({ reason: 0x00, code: null });
+    await domain.suggestions.flushAll();
+    const suggested = await domain.fields.suggestions(domain.access, id);
+    expect(suggested.map(({ identifier }) => identifier).toSorted()).toEqual(others.toSorted());
+    const known = (await domain.ingestCache.product(id))!;
+    const query = { deviceKey: plug!.key, fieldKeys: [...known.fieldsByKey.keys()], tenant: workspaceId };
+    const latest = await domain.store.latest([query]);
+    const named = latest.map(({ fieldKey, value }) => [known.fieldsByKey.get(fieldKey)!.identifier, value]);
+    expect(Object.fromEntries(named)).toEqual(fields);
+    for (const [identifier, moment] of Object.entries(at))
+      expect(latest.find(({ fieldKey }) => known.fieldsByKey.get(fieldKey)!.identifier === identifier)!.timestamp).toBe(
+        moment,
+      );
   });
 
   test('an unknown webhook is not authorised; the test tool runs a message that is typed in', async () => {
