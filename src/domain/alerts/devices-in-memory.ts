@@ -53,11 +53,13 @@ export class DevicesInMemory {
       if (this.isFull) return { count: at, isUrgent };
       const judging = this.#devices.get(event.deviceKey);
       if (judging === undefined) continue;
-      const before = judging.weight;
-      await judging.event(event);
-      this.#weight += judging.weight - before;
       this.#dirty.add(event.deviceKey);
-      isUrgent ||= judging.isUrgent;
+      if (!judging.takesQuietly(event)) {
+        const before = judging.weight;
+        await judging.event(event);
+        this.#weight += judging.weight - before;
+        isUrgent ||= judging.isUrgent;
+      }
       if (slices.isOver) await slices.next();
     }
     return { count: events.length, isUrgent };

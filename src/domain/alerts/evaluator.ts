@@ -237,7 +237,7 @@ export class Evaluator {
       } while (events.length > 0);
       this.behindMs = this.#deps.now() - (page.readings.at(-1)?.storedAt ?? this.#deps.now());
       this.#cursor = behind(after, page);
-      isComplete = page.complete;
+      isComplete = page.complete && !page.more;
       const { unstored } = this.#devices;
       const isOld = unstored > 0 && this.#deps.now() - this.#storedAt > STORE_EVERY_MS;
       if (isUrgent || isOld || unstored >= MAX_UNSTORED) await this.#store();

@@ -1,11 +1,10 @@
 import { NOBODY } from '../../scheduling/caller.ts';
 import { Slices } from '../../scheduling/yield-to-event-loop.ts';
 import type { History } from '../history/history.ts';
-import { ofField } from '../history/of-field.ts';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import type { RecordedEvent } from '../live/recorded-event.ts';
 import { readStored } from '../measurements/field-value.ts';
-import type { MeasurementStore, StoredValue } from '../ports/store.ts';
+import type { MeasurementStore } from '../ports/store.ts';
 import { configuredValues } from '../rules/configured-values.ts';
 import { conditionsOf, fieldsOf, type RuleDefinition } from '../rules/definition.ts';
 import { judgeHistory } from '../rules/judge-history.ts';
@@ -16,7 +15,8 @@ import { fewEpisodes } from './few-episodes.ts';
 import type { Judged, RuleChange } from './judged.ts';
 import { type KeptState, packStates, unpackStates } from './kept-states.ts';
 import { RuleJudge } from '../rules/rule-judge.ts';
-import { valueOf, windowsOf, windowView } from '../rules/windows.ts';
+import { windowsOf } from '../rules/windows.ts';
+import { QuietValues } from './quiet-values.ts';
 import type { WatchingRule } from './rule-book.ts';
 import { backOf, StoredValues } from './stored-values.ts';
 
@@ -63,6 +63,7 @@ export class DeviceJudging {
   readonly #row: Row;
   #changes: RuleChange[] = [];
   #plans: Plans | null = null;
+  #quiet: QuietValues | null = null;
   readonly #values: StoredValues;
 
   /** `rules`: those that watch the device; `before`: its row of states. */
@@ -118,8 +119,26 @@ export class DeviceJudging {
     return due !== null && (this.#row.dueAt === null || due < this.#row.dueAt);
   }
 
+  /** Whether the event changes no state; it is judged with that, else by `event`. */
+  takesQuietly(event: RecordedEvent): boolean {
+    const plans = this.#plans;
+    if (plans === null || plans.fresh.length > 0) return false;
+    this.#quiet ??= new QuietValues(this.#info, {
+      byField: new Map([...plans.byField].map(([key, some]) => [key, some.map(({ judge }) => judge)])),
+      ofSilence: plans.ofSilence.map(({ judge }) => judge),
+    });
+    return this.#quiet.takes(event);
+  }
+
+  /** Judges know what came by now, and may change from here on. */
+  #wake(): void {
+    this.#quiet?.settle();
+    this.#quiet = null;
+  }
+
   /** Judges what was recorded together, in the order in which it was measured. */
   async event(event: RecordedEvent): Promise<void> {
+    this.#wake();
     const { fieldsByKey } = this.#info.product;
     const order = inOrder(event.timestamps);
     const last = event.timestamps[order.at(-1)!]!;
@@ -144,7 +163,7 @@ export class DeviceJudging {
         const own = windows.get(field.key);
         const isLate = measuredAt < (judge.state.judgedAt[field.key] ?? -Infinity);
         if (own === undefined || isLate) judge.value(moment);
-        else judge.value({ ...moment, windows: await this.#windowsAt(own, measuredAt) });
+        else judge.value({ ...moment, windows: await this.#values.windowsAt(own, measuredAt) });
       }
     }
     // What was stored before it and measured after it counts as well.
@@ -178,6 +197,7 @@ export class DeviceJudging {
 
   /** What has ended or gone silent by the clock. */
   async clock(now: number): Promise<void> {
+    this.#wake();
     for (const rule of this.#rules) {
       if (!this.#judges.has(rule.key) && this.#row.kept[rule.key]?.revision !== rule.revision) continue;
       const judge = await this.#judgeOf(rule, now);
@@ -188,6 +208,7 @@ export class DeviceJudging {
 
   /** Judges by stored history what was not judged by the rules as they are, and tells only what stands then. */
   async again(now: number): Promise<void> {
+    this.#wake();
     for (const rule of this.#rules) {
       if (this.#row.kept[rule.key]?.revision === rule.revision) continue;
       const judge = await this.#judgeOf(rule, now + 1);
@@ -198,6 +219,7 @@ export class DeviceJudging {
 
   /** The alert is acknowledged: a latched one that has passed ends. */
   async acknowledge(ruleKey: number, now: number): Promise<void> {
+    this.#wake();
     const rule = this.#rules.find(({ key }) => key === ruleKey);
     if (rule === undefined || this.#row.kept[ruleKey]?.revision !== rule.revision) return;
     const judge = await this.#judgeOf(rule, now);
@@ -220,6 +242,7 @@ export class DeviceJudging {
 
   /** The states to store. Alerts of rules that do not watch the device any more are over. */
   result(now: number): Judged {
+    this.#quiet?.settle();
     const states: Record<string, KeptState> = {};
     const dueAt = this.#dueAt;
     for (const rule of this.#rules) {
@@ -298,27 +321,6 @@ export class DeviceJudging {
     if (stored === null) return false;
     await judgeHistory(judge, { definition, ...stored, from: range.from, hears: false, onStride: () => {} });
     return true;
-  }
-
-  async #windowsAt(windows: ReturnType<typeof windowsOf>, time: number): Promise<Record<number, StoredValue | null>> {
-    const found: Record<number, StoredValue | null> = {};
-    for (const { index, field: key, window } of windows) {
-      const field = this.#info.product.fieldsByKey.get(key)!;
-      const { from, to, view } = windowView(window, time);
-      const request = {
-        deviceKey: this.#info.key,
-        ...ofField(field),
-        from,
-        to,
-        maxCharacters: 1_000_000,
-        views: [view],
-      };
-      let answer;
-      do [answer] = await this.#sources.store.series([request]);
-      while (answer === undefined);
-      found[index] = valueOf(answer.views[0]);
-    }
-    return found;
   }
 }
 

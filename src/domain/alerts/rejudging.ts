@@ -127,7 +127,7 @@ export class Rejudging {
     for (let cursor = this.#deps.place(); ;) {
       const page = await this.#deps.store.recorded(queryBehind(cursor, null, PAGE));
       for (const { deviceKey } of page.readings) keys.add(deviceKey);
-      if (page.complete || page.readings.length === 0) return keys;
+      if (!page.more && (page.complete || page.readings.length === 0)) return keys;
       cursor = behind(cursor, page);
     }
   }

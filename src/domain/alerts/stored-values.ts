@@ -2,9 +2,10 @@ import { PointBudget } from '../history/point-budget.ts';
 import type { FieldColumns } from '../history/field-columns.ts';
 import type { History } from '../history/history.ts';
 import type { DeviceInfo, FieldInfo } from '../ingest-cache/ingest-cache.ts';
-import type { MeasurementStore } from '../ports/store.ts';
+import { ofField } from '../history/of-field.ts';
+import type { MeasurementStore, StoredValue } from '../ports/store.ts';
 import { conditionsOf, fieldsOf, type RuleDefinition } from '../rules/definition.ts';
-import { windowsOf } from '../rules/windows.ts';
+import { valueOf, windowsOf, windowView } from '../rules/windows.ts';
 
 /** Maximum values of a field by which a device is judged again. */
 const MOST_AGAIN = 100_000;
@@ -19,7 +20,7 @@ interface Read {
 
 interface Sources {
   history: Pick<History, 'columns'>;
-  store: Pick<MeasurementStore, 'lastHeard'>;
+  store: Pick<MeasurementStore, 'lastHeard' | 'series'>;
 }
 
 /** The stored values of a device for all rules that it is judged by: read once for all of them. */
@@ -54,6 +55,28 @@ export class StoredValues {
   async heard(): Promise<number | undefined> {
     this.#heard ??= this.#sources.store.lastHeard([this.#info.key]);
     return (await this.#heard).get(this.#info.key);
+  }
+
+  /** Index of each condition with a window → its aggregation at a measured time. */
+  async windowsAt(windows: ReturnType<typeof windowsOf>, time: number): Promise<Record<number, StoredValue | null>> {
+    const found: Record<number, StoredValue | null> = {};
+    for (const { index, field: key, window } of windows) {
+      const field = this.#info.product.fieldsByKey.get(key)!;
+      const { from, to, view } = windowView(window, time);
+      const request = {
+        deviceKey: this.#info.key,
+        ...ofField(field),
+        from,
+        to,
+        maxCharacters: 1_000_000,
+        views: [view],
+      };
+      let answer;
+      do [answer] = await this.#sources.store.series([request]);
+      while (answer === undefined);
+      found[index] = valueOf(answer.views[0]);
+    }
+    return found;
   }
 
   /** Forgets what was read. */

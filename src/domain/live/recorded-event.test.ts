@@ -12,7 +12,7 @@ const reading = (seq: number, deviceKey: number, storedAt: number): RecordedRead
 });
 
 function page(readings: RecordedReading[]): RecordedPage {
-  return { expired: false, upTo: 'end', readings, complete: true };
+  return { expired: false, upTo: 'end', readings, complete: true, more: false };
 }
 
 const PAGE = page([
@@ -67,7 +67,7 @@ test('what an event takes in memory is counted once, however many are told of it
     fieldKeys: [1, 2],
     values: ['x'.repeat(100), 2],
   };
-  const page = { upTo: 'b', readings: [reading], complete: true, expired: false };
+  const page = { upTo: 'b', readings: [reading], complete: true, more: false, expired: false };
   const [event] = toEvents(page, 'a');
   let passes = 0;
   Object.defineProperty(event!.values, Symbol.iterator, {

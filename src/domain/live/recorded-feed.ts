@@ -173,7 +173,7 @@ export class RecordedFeed {
     for (const event of toEvents(page, cursor.after))
       if (event.receivedAt >= since && (await accepts(event.deviceKey))) items.push(event);
     follower.cursor = behind(cursor, page);
-    const isAtEnd = follower.cursor.between === null;
+    const isAtEnd = follower.cursor.between === null && !page.more;
     if (isAtEnd && joinedAt === null && cursor.between === null && page.readings.length < OWN_PAGE_READINGS / 2)
       follower.joined = this.#join(subscription);
     return { items, isLast: isAtEnd && joinedAt !== null };
@@ -232,14 +232,15 @@ export class RecordedFeed {
     let cursor = this.#cursor;
     // Whoever subscribes meanwhile begins at the stale one: what is recorded until then is its own.
     if (cursor === null || isStale) cursor = this.#cursor = { after: await this.#deps.store.position(), between: null };
+    let page: RecordedPage | null = null;
     if (this.#live.size > 0)
       do {
-        const page = await this.#read(queryBehind(cursor, this.#live.topics, PAGE_READINGS));
+        page = await this.#read(queryBehind(cursor, this.#live.topics, PAGE_READINGS));
         const apartMs = page.readings.length < MANY_READINGS ? undefined : TOGETHER_MS;
         await this.#live.notify(toEvents(page, cursor.after, apartMs));
         cursor = this.#cursor = behind(cursor, page);
         found += page.readings.length;
-      } while (cursor.between !== null);
+      } while (cursor.between !== null || page.more);
     await this.#takeIn(ready, cursor.after);
     if (isResumed) this.#alarm.ring();
     return found;

@@ -211,7 +211,7 @@ export interface RecordedReading {
   timestamp: number;
   /** Time of the commit. */
   storedAt: number;
-  /** Every field of the reading, also from earlier commits; two columns of equal length. */
+  /** The fields that the commit wrote, perhaps with those of earlier commits; two columns of equal length. */
   fieldKeys: number[];
   values: StoredValue[];
 }
@@ -234,6 +234,8 @@ export interface RecordedPage {
   upTo: string;
   readings: RecordedReading[];
   complete: boolean;
+  /** Whether more was recorded behind `upTo` already: it is to be asked for at once. */
+  more: boolean;
   /** True when something recorded after `after` is no longer kept in the order of commits. */
   expired: boolean;
 }

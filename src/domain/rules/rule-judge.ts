@@ -1,6 +1,7 @@
 import type { StoredValue } from '../ports/store.ts';
 import { type Condition, conditionsOf, type RuleDefinition } from './definition.ts';
 import { isMet, type Known } from './conditions.ts';
+import { quietRange, type QuietRange } from './quiet-range.ts';
 import type { JudgeState, LevelRun, Reason, Run, Transition } from './judge-state.ts';
 
 /** A value that was recorded; times in ms UTC. */
@@ -124,6 +125,36 @@ export class RuleJudge {
     }
     // Most values change nothing: a year of minutes passes here.
     if (isChanged || this.#nextDue < Infinity) this.#apply({ at, receivedAt, isAgain }, reason);
+  }
+
+  /** The range of numbers of a field that change nothing but what is known of it; null: each is to be judged. */
+  quietRange(field: number): QuietRange | null {
+    if (this.#nextDue < Infinity) return null;
+    let [above, below] = [-Infinity, Infinity];
+    for (const [index, condition] of this.#conditions.entries()) {
+      if (!this.#ofField.get(field)?.includes(index)) continue;
+      const range = quietRange(condition, this.state.held[index] === true, this.#known);
+      if (range === null) return null;
+      above = Math.max(above, range.above);
+      below = Math.min(below, range.below);
+    }
+    return { above, below };
+  }
+
+  /** A value of the quiet range came, none of its field is newer. */
+  quiet({ field, measuredAt, receivedAt, value }: JudgedValue): void {
+    const { state } = this;
+    state.at = Math.max(state.at ?? -Infinity, measuredAt);
+    state.judgedAt[field] = measuredAt;
+    state.values[field] = value;
+    for (const condition of this.#conditions)
+      if (condition.kind === 'absent' && condition.field === field)
+        state.heardOf[field] = Math.max(state.heardOf[field] ?? -Infinity, receivedAt);
+  }
+
+  /** Whether it is silent by the clock, so that hearing anything changes it. */
+  get isSilent(): boolean {
+    return this.#absent.some((index) => this.state.held[index]);
   }
 
   /** The device sent something, whatever it was. */

@@ -122,12 +122,13 @@ export function transferables(answer: unknown): ArrayBuffer[] {
 /** Readings recorded between two positions, decoded; `expired` when some of them may be in chunks by now. */
 async function readRecorded(snapshot: Snapshot, query: RecordedQuery): Promise<RecordedPage> {
   const { upTo, isKept, rows, isLast } = await snapshot.recorded({ ...query, limit: query.limit + 1 });
-  if (!isKept) return { expired: true, upTo, readings: [], complete: false };
+  if (!isKept) return { expired: true, upTo, readings: [], complete: false, more: false };
   const complete = isLast && rows.length <= query.limit;
-  return { expired: false, upTo, readings: rows.slice(0, query.limit).map(toReading), complete };
+  return { expired: false, upTo, readings: rows.slice(0, query.limit).map(readingOf), complete, more: false };
 }
 
-function toReading({ seq, deviceKey, timestamp, storedAt, values: bytes }: RecordedRow): RecordedReading {
+/** A row of the order of commits with its values unpacked. */
+export function readingOf({ seq, deviceKey, timestamp, storedAt, values: bytes }: RecordedRow): RecordedReading {
   const values = new Map<number, StoredValue>();
   // Written again within its moment: the last one counts.
   eachValue(bytes, (fieldKey, value) => values.set(fieldKey, value));

@@ -3,19 +3,22 @@ import { callBytes } from '../check-receipt.ts';
 import type { FlushTarget } from '../group-commit.ts';
 import { ReadingFrames } from '../readings/reading-frames.ts';
 import { type CallValues, toCallValues } from './writer/sqlite-call-log.ts';
-import type { WriterJob } from './writer/writer-messages.ts';
+import { RecentFlushes } from './recent-flushes.ts';
+import type { Flushed, WriterJob } from './writer/writer-messages.ts';
 
 /** Maximum bytes of a buffer that is kept. */
 const MAX_SPARE_BYTES = 4 * 1024 * 1024;
 
 /** Gathers receipts as bytes and hands them to the writer thread; buffers travel there and back. */
 export class SqliteFlushes implements FlushTarget {
-  readonly #write: (job: WriterJob, transfer: ArrayBuffer[]) => Promise<ArrayBuffer>;
+  readonly #write: (job: WriterJob, transfer: ArrayBuffer[]) => Promise<Flushed>;
+  /** Those that were committed last. */
+  readonly recent = new RecentFlushes();
   readonly #frames = new ReadingFrames();
   #calls: CallValues[] = [];
   readonly #spare: ArrayBuffer[] = [];
 
-  constructor(write: (job: WriterJob, transfer: ArrayBuffer[]) => Promise<ArrayBuffer>) {
+  constructor(write: (job: WriterJob, transfer: ArrayBuffer[]) => Promise<Flushed>) {
     this.#write = write;
   }
 
@@ -32,7 +35,8 @@ export class SqliteFlushes implements FlushTarget {
     const { buffer, length } = this.#frames.take(this.#spare.pop());
     const calls = this.#calls;
     this.#calls = [];
-    const spare = await this.#write({ kind: 'flush', buffer, length, calls }, [buffer]);
+    const { buffer: spare, seq, storedAt } = await this.#write({ kind: 'flush', buffer, length, calls }, [buffer]);
+    this.recent.add({ seq, storedAt, frames: Buffer.from(spare, 0, length) });
     if (spare.byteLength <= MAX_SPARE_BYTES) this.#spare.push(spare);
   }
 }

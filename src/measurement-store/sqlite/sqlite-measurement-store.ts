@@ -79,10 +79,11 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #locks = new DeviceLocks();
   readonly #rewrites = new SqliteRewrites(this.#locks, {
     read: (job) => this.#read(job),
-    write: (job) => this.#write(job),
+    write: (job) => this.#overwrite(job),
     sortIn: () => this.#sortIn(),
   });
   readonly #purger: Purger;
+  readonly #flushes = new SqliteFlushes((job, transfer) => this.#write(job, transfer));
   readonly #compactor: Compactor;
   /** Calls that came in so far. */
   #calls = 0;
@@ -109,7 +110,7 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     };
     this.#writer = new Thread({ name: 'writer', file: thread('writer'), workerData, log, beforeRestart, onNotice });
     this.#readers = new Threads(READERS, { name: 'reader', file: thread('reader'), workerData, log });
-    this.#commits = new GroupCommit(new SqliteFlushes((job, transfer) => this.#write(job, transfer)), {
+    this.#commits = new GroupCommit(this.#flushes, {
       ...STORE_DEFAULTS,
       ...options,
     });
@@ -181,8 +182,8 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#read({ kind: 'position' });
   }
 
-  recorded(query: RecordedQuery): Promise<RecordedPage> {
-    return this.#read({ kind: 'recorded', query });
+  async recorded(query: RecordedQuery): Promise<RecordedPage> {
+    return this.#flushes.recent.recorded(query) ?? this.#read<RecordedPage>({ kind: 'recorded', query });
   }
 
   async lastHeard(deviceKeys: number[]): Promise<Map<number, number>> {
@@ -208,7 +209,9 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 
   async compact(deviceKeys: number[], storedBefore: number): Promise<void> {
     await this.#sortIn();
-    for (const deviceKey of deviceKeys) await this.#edit(deviceKey, compaction(storedBefore));
+    await this.#flushes.recent.without(async () => {
+      for (const deviceKey of deviceKeys) await this.#edit(deviceKey, compaction(storedBefore));
+    });
   }
 
   settlePurges(): Promise<void> {
@@ -313,7 +316,10 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
         }
         const { change, next } = planned;
         if (isEmpty(change)) return { next, missed: 0 };
-        return { next, missed: await this.#write<number>({ kind: 'change', change, durable }) };
+        const job: WriterJob = { kind: 'change', change, durable };
+        // What only moves from one place to another is told as before.
+        const isTold = !durable && change.filled === null;
+        return { next, missed: await (isTold ? this.#write<number>(job) : this.#overwrite<number>(job)) };
       });
     return runEdit(slice, deviceKey, edit, () => this.#stopping, manner);
   }
@@ -325,6 +331,11 @@ export class SqliteMeasurementStore implements MeasurementStore, WriteTurns {
 
   #write<T>(job: WriterJob, transfer?: ArrayBuffer[], limitMs?: number): Promise<T> {
     return this.#writer.ask<T>(job, transfer, limitMs).catch(unavailable);
+  }
+
+  /** Writes what makes flushes in memory untrue. */
+  #overwrite<T>(job: WriterJob): Promise<T> {
+    return this.#flushes.recent.without(() => this.#write<T>(job));
   }
 
   #read<T>(job: SqliteReaderJob): Promise<T> {

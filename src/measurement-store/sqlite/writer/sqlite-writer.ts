@@ -49,9 +49,11 @@ export class SqliteWriter {
     );
   }
 
-  /** One durable commit of a group of receipts. */
-  flush(frames: Buffer, calls: CallValues[]): void {
-    this.#intake.commit(++this.#seq, Date.now(), frames, () => this.#calls.insert(calls));
+  /** One durable commit of a group of receipts: its number and time. */
+  flush(frames: Buffer, calls: CallValues[]): { seq: number; storedAt: number } {
+    const [seq, storedAt] = [++this.#seq, Date.now()];
+    this.#intake.commit(seq, storedAt, frames, () => this.#calls.insert(calls));
+    return { seq, storedAt };
   }
 
   /** After each flush, when its answer is on its way; whether more of it is left. */

@@ -1,5 +1,5 @@
 import type { SqliteWriter } from './sqlite-writer.ts';
-import type { WriterJob } from './writer-messages.ts';
+import type { Flushed, WriterJob } from './writer-messages.ts';
 import { must } from '../../../must.ts';
 
 interface WriterAnswers {
@@ -78,12 +78,16 @@ export class WriterLoop {
     }
   }
 
+  #flush(id: number, { buffer, length, calls }: Extract<WriterJob, { kind: 'flush' }>): void {
+    const flushed: Flushed = { buffer, ...this.#writer.flush(Buffer.from(buffer, 0, length), calls) };
+    this.#answers.answer(id, flushed, [buffer]);
+  }
+
   #run(id: number, job: WriterJob): void {
     const writer = this.#writer;
     switch (job.kind) {
       case 'flush':
-        writer.flush(Buffer.from(job.buffer, 0, job.length), job.calls);
-        return this.#answers.answer(id, job.buffer, [job.buffer]);
+        return this.#flush(id, job);
       case 'hold':
         this.#held = true;
         return this.#answers.answer(id, undefined);

@@ -4,7 +4,7 @@ import type { CallValues } from './sqlite-call-log.ts';
 
 /** What the main thread asks of the writer thread, and what each is answered with. */
 export type WriterJob =
-  /** One commit of readings (`reading-frames.ts`) and calls; answered with the buffer to use again. */
+  /** One commit of readings (`reading-frames.ts`) and calls; answered with `Flushed`. */
   | { kind: 'flush'; buffer: ArrayBuffer; length: number; calls: CallValues[] }
   /** Answered when the writer pauses; `release` (no answer) lets it go on. */
   | { kind: 'hold' }
@@ -27,3 +27,10 @@ export type WriterJob =
   /** What is left of the log goes into the file. */
   | { kind: 'copyLog' }
   | { kind: 'stop' };
+
+/** Answer to a flush: the buffer to use again, the number of the commit, and its time in ms UTC. */
+export interface Flushed {
+  buffer: ArrayBuffer;
+  seq: number;
+  storedAt: number;
+}
