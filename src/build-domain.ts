@@ -13,6 +13,7 @@ import { DecoderExamples } from './domain/decoders/decoder-examples.ts';
 import { DecoderService } from './domain/decoders/decoder-service.ts';
 import { EntryJudge } from './domain/decoders/entry-judge.ts';
 import { DeviceFinder } from './domain/ingest-cache/device-finder.ts';
+import { DeviceClients } from './domain/devices/device-clients.ts';
 import { DeviceList } from './domain/devices/device-list.ts';
 import type { EndAlerts } from './domain/devices/device-rows.ts';
 import { DeviceService } from './domain/devices/device-service.ts';
@@ -312,6 +313,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     devices,
     deviceList,
     deviceFinder,
+    deviceClients: new DeviceClients(),
     statusWatch,
     exporter,
     importer,

@@ -132,6 +132,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       devices: deviceFinder,
       recorder,
       receiver: domain.webhookReceiver,
+      deviceClients: domain.deviceClients,
       refused,
       turns,
       shapes: config.mqtt.shapes,

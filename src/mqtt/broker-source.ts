@@ -5,6 +5,7 @@ import { writeToStream } from 'mqtt-packet';
 import type { Logger } from 'pino';
 import type { Authenticator } from '../domain/accounts/authenticator.ts';
 import { WEBHOOK_TOPIC } from '../domain/decoders/decoder-request.ts';
+import type { DeviceClient } from '../domain/devices/device-clients.ts';
 import type { BrokerSettings } from '../mqtt-settings.ts';
 import { asAppError, unauthenticated } from '../errors.ts';
 import { pause } from '../scheduling/pause.ts';
@@ -57,6 +58,8 @@ export class BrokerSource {
   #client: MqttClient;
   /** Reads on when fewer messages are under way. */
   #readOn: (() => void) | null = null;
+  /** The present connection, as devices show it. */
+  #asClient: DeviceClient | undefined;
   #underWay = 0;
   /** Resolves when all before are acknowledged. */
   #line: Promise<unknown> = Promise.resolve();
@@ -80,7 +83,7 @@ export class BrokerSource {
   }
 
   #connect(protocolVersion: 4 | 5): MqttClient {
-    const { settings, maxMessageBytes, log } = this.#deps;
+    const { settings, maxMessageBytes, now, log } = this.#deps;
     const client = connect(settings.url, {
       protocolVersion,
       clientId: settings.clientId,
@@ -103,8 +106,12 @@ export class BrokerSource {
     client.handleMessage = (packet, done) => this.#take(packet, done);
     client.on('connect', () => {
       told = null;
+      this.#asClient = { id: `broker ${broker}`, connectedAt: now(), isConnected: true };
       log.info({ broker, protocolVersion }, 'MQTT source: connected');
       this.#subscribe(client, protocolVersion);
+    });
+    client.on('close', () => {
+      if (this.#asClient !== undefined) this.#asClient.isConnected = false;
     });
     client.on('error', (error: Error | ErrorWithReasonCode) => {
       if (protocolVersion === 5 && 'code' in error && OTHER_VERSION.has(Number(error.code))) {
@@ -171,6 +178,7 @@ export class BrokerSource {
       payload: Buffer.from(payload),
       receivedAt: now(),
       isAbandoned: () => this.#isStopping,
+      ...(this.#asClient === undefined ? {} : { client: this.#asClient }),
     };
     for (let waitMs = FIRST_PAUSE_MS; ; waitMs = Math.min(2 * waitMs, MAX_PAUSE_MS)) {
       try {

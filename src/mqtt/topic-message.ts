@@ -1,4 +1,5 @@
 import type { Access } from '../domain/access/access.ts';
+import type { DeviceClient } from '../domain/devices/device-clients.ts';
 
 /** A message of a client that is signed in, or of a broker. */
 export interface TopicMessage {
@@ -11,6 +12,8 @@ export interface TopicMessage {
    * of QoS 1 or 2. One of QoS 0, or before a DISCONNECT, is stored although its sender has gone.
    */
   isAbandoned: () => boolean;
+  /** The client that sends it, shown with its devices; left out: not shown. The same object for all of a connection. */
+  client?: DeviceClient;
 }
 
 /** MQTT 5 reason codes that an acknowledgement may have (CONTRACT 14). */

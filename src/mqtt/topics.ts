@@ -4,6 +4,7 @@ import type { Access } from '../domain/access/access.ts';
 import type { Authenticator } from '../domain/accounts/authenticator.ts';
 import { requestOfMessage } from '../domain/decoders/decoder-request.ts';
 import { requestBodyText } from '../domain/decoders/request-body.ts';
+import type { DeviceClients } from '../domain/devices/device-clients.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
 import { type Rejection, reject } from '../domain/measurements/entry.ts';
@@ -14,6 +15,7 @@ import { runAs } from '../scheduling/current-caller.ts';
 import type { Caller } from '../scheduling/caller.ts';
 import type { InvalidInputThrottle } from '../scheduling/invalid-input-throttle.ts';
 import { yieldForLarge } from '../scheduling/yield-for-large.ts';
+import { MessageOrder, type Place } from './message-order.ts';
 import { deviceOfOutcome, meaningOf, type OtherShapes, outcomeTopic } from './topic-meaning.ts';
 import type { TopicMessage, TopicOutcome, TopicReceiver } from './topic-message.ts';
 import { outcomeOfCall, outcomeOfEntries, outcomeOfError } from './topic-outcome.ts';
@@ -30,6 +32,7 @@ interface TopicsDeps {
   devices: DeviceFinder;
   recorder: Recorder;
   receiver: WebhookReceiver;
+  deviceClients: DeviceClients;
   refused: InvalidInputThrottle;
   /** Turns of the event loop. */
   turns: { run<T>(caller: Caller, work: () => Promise<T>): Promise<T> };
@@ -48,6 +51,13 @@ interface Granted {
 
 /** Finds the device that a message is for, among those that the token may record for. */
 type Find = (access: Access) => Promise<DeviceInfo>;
+
+/** A message, and whose it is. */
+interface Received {
+  access: Access;
+  message: TopicMessage;
+  place: Place;
+}
 
 /** A device, and the entries that a message has for it. */
 interface ToRecord {
@@ -78,6 +88,7 @@ const SMALL = 16_384;
 /** Receives the messages of topics (CONTRACT 14): recorder and webhook receiver behind them are those of the other doors. */
 export class Topics implements TopicReceiver {
   readonly #deps: TopicsDeps;
+  readonly #order = new MessageOrder();
   /** Messages of gateways that were stored in part: outcomes by device, which are not stored again. */
   readonly #partly = new WeakMap<TopicMessage, Map<string, Recorded>>();
 
@@ -86,10 +97,13 @@ export class Topics implements TopicReceiver {
   }
 
   async receive(access: Access, message: TopicMessage): Promise<TopicOutcome> {
+    const place = this.#order.next(message.client ?? access);
     try {
-      return await this.#receive(access, message);
+      return await this.#receive({ access, message, place });
     } catch (error) {
       return outcomeOfError(error, this.#deps.log);
+    } finally {
+      place.begun();
     }
   }
 
@@ -116,19 +130,20 @@ export class Topics implements TopicReceiver {
     }
   }
 
-  async #receive(access: Access, message: TopicMessage): Promise<TopicOutcome> {
+  async #receive(received: Received): Promise<TopicOutcome> {
+    const { access, message } = received;
     const meaning = meaningOf(message.topic, this.#deps.shapes);
     switch (meaning?.kind) {
       case 'record':
-        return this.#ofDevice(access, message, meaning.device, (text) => readEntries(text));
+        return this.#ofDevice(received, meaning.device, (text) => readEntries(text));
       case 'field':
-        return this.#ofDevice(access, message, meaning.device, (text) => entriesOfField(text, meaning.field));
+        return this.#ofDevice(received, meaning.device, (text) => entriesOfField(text, meaning.field));
       case 'webhook':
         return this.#call(access, message, meaning.id, message.topic);
       case 'telemetry':
-        return this.#telemetry(access, message);
+        return this.#telemetry(received);
       case 'gateway':
-        return this.#gateway(access, message);
+        return this.#gateway(received);
       case undefined:
         throw new AppError('FORBIDDEN', 'No values are taken on this topic; docs/mqtt.md lists those that are.');
     }
@@ -144,28 +159,26 @@ export class Topics implements TopicReceiver {
   }
 
   /** Records for one device: without waiting for what is in memory. */
-  async #ofDevice(
-    access: Access,
-    message: TopicMessage,
-    name: string,
-    read: (text: string) => unknown[],
-  ): Promise<TopicOutcome> {
+  async #ofDevice(received: Received, name: string, read: (text: string) => unknown[]): Promise<TopicOutcome> {
+    const { access, message } = received;
     const find = this.#named(name);
     const known = this.#deps.devices.cached(access, name);
     const granted = known === null || expires(access) ? await this.#grant(access, find) : this.#stamped(known);
     const ofText = (): unknown[] => read(payloadText(message.payload));
-    return outcomeOfEntries(await this.#record(access, message, { find, granted, read: ofText, door: 'record' }));
+    return outcomeOfEntries(await this.#record(received, { find, granted, read: ofText, door: 'record' }));
   }
 
-  async #telemetry(access: Access, message: TopicMessage): Promise<TopicOutcome> {
+  async #telemetry(received: Received): Promise<TopicOutcome> {
+    const { access, message } = received;
     const find: Find = (present) => this.#named(ownDevice(present))(present);
     const granted = await this.#grant(access, find);
     const read = (device: DeviceInfo): unknown[] => readTelemetry(payloadText(message.payload))(device.product.fields);
-    return outcomeOfEntries(await this.#record(access, message, { find, granted, read, door: 'telemetry' }));
+    return outcomeOfEntries(await this.#record(received, { find, granted, read, door: 'telemetry' }));
   }
 
   /** Records for each device that the gateway names; what is refused of one of them loses nothing of the others. */
-  async #gateway(access: Access, message: TopicMessage): Promise<TopicOutcome> {
+  async #gateway(received: Received): Promise<TopicOutcome> {
+    const { access, message } = received;
     const { payload } = message;
     await yieldForLarge(payload.length, access);
     const done = this.#partly.get(message) ?? new Map<string, Recorded>();
@@ -173,7 +186,7 @@ export class Topics implements TopicReceiver {
     const recordAll = async (): Promise<Recorded> => {
       const devices = readGatewayTelemetry(payloadText(payload));
       const recording = devices.map(async ([name, read]) => {
-        const recorded = done.get(name) ?? (await this.#ofGateway(access, message, name, read));
+        const recorded = done.get(name) ?? (await this.#ofGateway(received, name, read));
         done.set(name, recorded);
         return recorded;
       });
@@ -186,12 +199,12 @@ export class Topics implements TopicReceiver {
     return outcomeOfEntries(outcome);
   }
 
-  async #ofGateway(access: Access, message: TopicMessage, name: string, read: TelemetryReader): Promise<Recorded> {
+  async #ofGateway(received: Received, name: string, read: TelemetryReader): Promise<Recorded> {
     const find = this.#named(name);
     try {
-      const granted = await this.#grant(access, find);
+      const granted = await this.#grant(received.access, find);
       const ofDevice = (device: DeviceInfo): unknown[] => read(device.product.fields);
-      return await this.#recordInTurn(access, message, { find, granted, read: ofDevice, door: 'telemetry' });
+      return await this.#recordInTurn(received, { find, granted, read: ofDevice, door: 'telemetry' });
     } catch (error) {
       const refusal = asAppError(error);
       const code = OF_ONE_DEVICE[refusal?.code ?? 'UNAVAILABLE'];
@@ -200,11 +213,12 @@ export class Topics implements TopicReceiver {
     }
   }
 
-  async #record(access: Access, message: TopicMessage, what: ToRecord): Promise<RecordOutcome> {
+  async #record(received: Received, what: ToRecord): Promise<RecordOutcome> {
+    const { access, message, place } = received;
     const { length } = message.payload;
     const caller = { tenant: what.granted.device.workspaceId, tokenId: access.tokenId };
     if (length > SMALL) await yieldForLarge(length, caller);
-    const { outcome } = await this.#throttled(caller, message, () => this.#recordInTurn(access, message, what));
+    const { outcome } = await this.#throttled(caller, message, () => this.#recordInTurn(received, what, place.begun));
     return outcome;
   }
 
@@ -217,19 +231,25 @@ export class Topics implements TopicReceiver {
     return this.#deps.refused.run(sent, work, ({ outcome, ofTexts }) => inVainOf(outcome, bytes, ofTexts));
   }
 
+  /** `begun`: called when the entries are with the recorder. */
   #recordInTurn(
-    access: Access,
-    { payload, receivedAt }: TopicMessage,
+    { access, message, place }: Received,
     { find, granted, read, door }: ToRecord,
+    begun = (): void => {},
   ): Promise<Recorded> {
-    const { recorder, turns } = this.#deps;
+    const { recorder, turns, deviceClients } = this.#deps;
+    const { topic, payload, receivedAt, client } = message;
     const recheck = async (): Promise<DeviceInfo> => (await this.#grant(access, find)).device;
     const record = async (): Promise<Recorded> => {
+      const before = place.turn();
+      if (before !== null) await before;
       const device = this.#stands(granted) ? granted.device : await recheck();
+      if (client !== undefined) deviceClients.note(device.id, client, topic, receivedAt);
       const entries = read(device);
       const ofTexts = bytesOfTexts(entries, payload.length);
-      const outcome = await recorder.record(device, entries, { limited: true, receivedAt, recheck, door });
-      return { outcome, ofTexts };
+      const recording = recorder.record(device, entries, { limited: true, receivedAt, recheck, door });
+      begun();
+      return { outcome: await recording, ofTexts };
     };
     return turns.run({ tenant: granted.device.workspaceId, tokenId: access.tokenId }, record);
   }

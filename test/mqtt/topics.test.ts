@@ -458,6 +458,60 @@ describe.each(EITHER_DATABASE)('topics (CONTRACT 14), %s', (database) => {
     expect(topicsWith().outcomeTopicOf(`webhook/${product.webhookId}/x`)).toBe(null);
   });
 
+  test('a device shows the last eight clients that sent for it, and their last topic', async () => {
+    const clientOf = (id: string) => ({ id, connectedAt: domain.clock.now, isConnected: true });
+    const sendAs = (client: ReturnType<typeof clientOf>, topic: string) =>
+      topicsWith().receive(domain.access, { ...messageOf(topic, '1'), client });
+    const shown = () => domain.deviceClients.of(device.id).map(({ client, lastTopic }) => [client.id, lastTopic]);
+    const [one, two] = [clientOf('one'), clientOf('two')];
+    await sendAs(one, `v1/${device.id}/FLOAT`);
+    await sendAs(two, `v1/${device.serialNumber}/STRING`);
+    await sendAs(one, `v1/${device.id}/INTEGER`);
+    await sendAs(one, 'v1/nobody/INTEGER');
+    expect(shown()).toEqual([
+      ['one', `v1/${device.id}/INTEGER`],
+      ['two', `v1/${device.serialNumber}/STRING`],
+    ]);
+    one.isConnected = false;
+    expect(domain.deviceClients.of(device.id)[0]).toMatchObject({ client: { isConnected: false } });
+    await sendAs(clientOf('one'), `v1/${device.id}/FLOAT`);
+    expect(domain.deviceClients.of(device.id).map(({ client }) => client.isConnected)).toEqual([true, true]);
+    for (let n = 0; n < 8; n += 1) await sendAs(clientOf(`c${n}`), `v1/${device.id}/FLOAT`);
+    expect(shown().map(([id]) => id)).toEqual(['c7', 'c6', 'c5', 'c4', 'c3', 'c2', 'c1', 'c0']);
+  });
+
+  test('messages of a client are recorded in their order, however long it takes to find the device of each', async () => {
+    const [second] = await createDevices([`second-${nth}`]);
+    // One that nobody has looked up so far, one that is in memory, one that does not exist.
+    const topics = [
+      `v1/second-${nth}/FLOAT`,
+      `v1/${device.id}/FLOAT`,
+      'v1/nobody/FLOAT',
+      `v1/second-${nth}/FLOAT`,
+      `v1/${second!.id}/FLOAT`,
+    ];
+    await send(`v1/${device.id}/FLOAT`, '0');
+    const { append } = domain.store;
+    const order: unknown[] = [];
+    domain.store.append = async (receipt) => {
+      const [batch] = receipt.batches;
+      if (batch!.deviceKey === second!.key) order.push(batch!.values[0]);
+      return append.call(domain.store, receipt);
+    };
+    const received = topicsWith();
+    const client = { id: 'c', connectedAt: 0, isConnected: true };
+    await Promise.all(
+      topics.map(async (topic, n) => received.receive(domain.access, { ...messageOf(topic, String(n)), client })),
+    );
+    domain.store.append = append;
+    expect(order).toEqual([0, 3, 4]);
+    expect((await stored(second))['FLOAT']).toEqual([
+      [0, 0],
+      [0.001, 3],
+      [0.002, 4],
+    ]);
+  });
+
   test('a mistake of the server’s is no outcome: the message is not acknowledged', async () => {
     const { append } = domain.store;
     domain.store.append = async () => {

@@ -162,7 +162,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   Device: {
     'id name serialNumber deviceType product createdAt': ANY,
     'plan tags metadata location offlineAfterSeconds writeRate configuration': DEVICE_SETUP,
-    'online lastHeardAt latest measurements history statistics': { anyOf: ['READ'], on: 'device' },
+    'online lastHeardAt latest measurements history statistics mqttClients': { anyOf: ['READ'], on: 'device' },
   },
   Field: {
     'id identifier type': ANY,
@@ -203,6 +203,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   DeviceHistory: { 'device series': VALUES },
   RecordedBatch: { 'device measurements receivedAt cursor': VALUES },
   DeviceStatus: { 'device online at': VALUES },
+  MqttClient: { 'clientId connected connectedAt lastTopic lastMessageAt': VALUES },
 
   DecoderVersion: {
     'version active createdAt note': SETUP,

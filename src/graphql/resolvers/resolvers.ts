@@ -11,6 +11,7 @@ import type { EndpointService } from '../../domain/outgoing/endpoint-service.ts'
 import type { AccessLinks } from '../../domain/accounts/access-links.ts';
 import type { BulkChanges } from '../../domain/devices/bulk-changes.ts';
 import type { DeviceImporter } from '../../domain/transfer/device-importer.ts';
+import type { DeviceClients } from '../../domain/devices/device-clients.ts';
 import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
@@ -104,6 +105,7 @@ export interface ResolverDeps {
   bulkChanges: BulkChanges;
   accessLinks: AccessLinks;
   deviceList: DeviceList;
+  deviceClients: DeviceClients;
   writeRates: WriteRateService;
   calls: CallLog;
   callSearch: CallSearch;
@@ -174,7 +176,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [BulkResolver, (d) => new BulkResolver(d.bulkChanges)],
   [DeviceImportResolver, (d) => new DeviceImportResolver(d.deviceImporter)],
   [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates, d.shares)],
-  [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.plans, d.now)],
+  [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.plans, d.deviceClients, d.now)],
   [DeviceValuesResolver, (d) => new DeviceValuesResolver(d.ingestCache, d.history)],
   [SeriesResolver, () => new SeriesResolver()],
   [DeviceWriteRateResolver, (d) => new DeviceWriteRateResolver(d.writeRates)],

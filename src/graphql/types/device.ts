@@ -38,6 +38,27 @@ export class DeviceObject {
   createdAt!: number;
 }
 
+/** A client that has sent for a device over MQTT; parent: the domain's ClientOfDevice. */
+@ObjectType('MqttClient', {
+  description: 'A client that has sent values of a device over MQTT, to this node of the server.',
+})
+export class MqttClientObject {
+  @Field(() => ID, { description: 'Its client id; of a broker whose messages are taken: broker, and where it is.' })
+  clientId!: string;
+
+  @Field(() => Boolean, { description: 'Whether the connection is still there.' })
+  connected!: boolean;
+
+  @Field(() => DateTime, { description: 'When it connected.' })
+  connectedAt!: number;
+
+  @Field(() => String, { description: 'The topic of its last message for the device.' })
+  lastTopic!: string;
+
+  @Field(() => DateTime, { description: 'When that message came.' })
+  lastMessageAt!: number;
+}
+
 /** A device went silent or is heard again. */
 @ObjectType('DeviceStatus', { simpleResolvers: true, description: 'A device has gone silent or is heard of again.' })
 export class DeviceStatus {

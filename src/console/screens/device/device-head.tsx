@@ -12,6 +12,7 @@ import { SendLine } from '../../sending/send-line.tsx';
 import { may, workspaceId } from '../../session/session.ts';
 import { zoneName } from '../../time/local-time.ts';
 import { EditDevice } from './edit-device.tsx';
+import { MqttClients } from './mqtt-clients.tsx';
 import type { ShownDevice } from './shown-device.ts';
 import { WriteValue } from './write-value.tsx';
 
@@ -99,6 +100,11 @@ export function DeviceHead({ device, shown, onChanged }: DeviceHeadProps) {
         {device.metadata != null && (
           <Fact name="Metadata">
             <code>{JSON.stringify(device.metadata)}</code>
+          </Fact>
+        )}
+        {device.mqttClients.length > 0 && (
+          <Fact name="MQTT">
+            <MqttClients clients={device.mqttClients} />
           </Fact>
         )}
         <Fact name="Alerts">

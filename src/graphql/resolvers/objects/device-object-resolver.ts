@@ -1,5 +1,6 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { Device } from '../../../domain/entities/device.ts';
+import type { DeviceClients } from '../../../domain/devices/device-clients.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/devices/offline-after.ts';
 import type { Plans } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
@@ -8,7 +9,7 @@ import type { GraphqlContext } from '../../context/graphql-context.ts';
 import { type Promised, whenKnown } from '../../context/promised.ts';
 import { ConfigurationValueObject } from '../../types/configuration.ts';
 import { DateTime } from '../../types/date-time.ts';
-import { DeviceObject } from '../../types/device.ts';
+import { DeviceObject, MqttClientObject } from '../../types/device.ts';
 import { DeviceTypeEnum } from '../../types/enums.ts';
 import { Json } from '../../types/json.ts';
 import { LONG_TEXT } from '../../types/long-text.ts';
@@ -19,10 +20,12 @@ import { ProductObject } from '../../types/product.ts';
 @Resolver(() => DeviceObject)
 export class DeviceObjectResolver {
   readonly #plans: Plans;
+  readonly #clients: DeviceClients;
   readonly #now: () => number;
 
-  constructor(plans: Plans, now: () => number) {
+  constructor(plans: Plans, clients: DeviceClients, now: () => number) {
     this.#plans = plans;
+    this.#clients = clients;
     this.#now = now;
   }
 
@@ -62,6 +65,17 @@ export class DeviceObjectResolver {
     return fields.map((field) => {
       const value = own?.[field.key];
       return { field, value: value ?? field.default ?? null, overridden: value !== undefined && value !== null };
+    });
+  }
+
+  @FieldResolver(() => [MqttClientObject], {
+    description:
+      'Clients that have sent values of it over MQTT to the node that answers, since that was started: the last eight, those that sent last first.',
+  })
+  mqttClients(@Root() { id: deviceId }: Device): MqttClientObject[] {
+    return this.#clients.of(deviceId).map(({ client, lastTopic, lastMessageAt }) => {
+      const { id: clientId, isConnected: connected, connectedAt } = client;
+      return { clientId, connected, connectedAt, lastTopic, lastMessageAt };
     });
   }
 
