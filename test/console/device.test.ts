@@ -1,15 +1,20 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { SmallBroker } from '../support/small-broker.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
 const MINUTE = 60;
 let server: TestServer;
+let broker: SmallBroker;
 let device: string;
 let now: number;
 
 beforeAll(async () => {
-  server = await startServer({ database: 'sqlite' });
+  broker = await SmallBroker.start();
+  const source = { MQTT_SOURCE_URL: broker.url, MQTT_SOURCE_TOKEN: ADMIN_TOKEN };
+  server = await startServer({ database: 'sqlite', env: source });
   const product = await createProduct(server, {
     input: {
       name: 'Room sensor',
@@ -40,7 +45,10 @@ beforeAll(async () => {
   );
   await server.record(device, entries);
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await server.stop();
+  broker.stop();
+});
 
 /** How much of a chart’s canvas is drawn on. */
 const inkOf = (page: Page, name: string): Promise<number> =>
@@ -71,6 +79,19 @@ describeInBrowser('a device', () => {
     await expect.poll(() => axisOf('counter')).toBeGreaterThan(95);
     expect(await axisOf('level')).toBe(64);
     await page.getByRole('list', { name: 'Latest values' }).getByText('(empty)').waitFor();
+  });
+
+  test('shows who has sent for it over MQTT, and on which topic', async () => {
+    const product = await createProduct(server, { fields: { level: 'FLOAT' } });
+    const id = product.deviceIds[0]!;
+    await expect.poll(() => broker.subscribers).toBe(1);
+    broker.publish(`v1/${id}/level`, '5');
+    const page = await openConsole(server, `/devices/${id}`);
+    await page.getByRole('list', { name: 'Latest values' }).getByText('5', { exact: true }).waitFor();
+    await page.reload();
+    await page.getByText(`broker ${new URL(broker.url).host}`).waitFor();
+    await page.getByText(`v1/${id}/level`).waitFor();
+    await page.getByRole('img', { name: 'connected' }).waitFor();
   });
 
   test('shows charts of its fields and what comes while one looks', async () => {

@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
 import mqtt, { type MqttClient } from 'mqtt';
-import { type IConnectPacket, parser, writeToStream } from 'mqtt-packet';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { describeWithMosquitto, Mosquitto } from '../support/mosquitto.ts';
 import type { ServerProcess } from '../support/server-process.ts';
+import { SmallBroker } from '../support/small-broker.ts';
 import { createDatabase, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
 
 const FROM = Date.UTC(2026, 0, 1) / 1_000;
@@ -211,26 +209,13 @@ describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
 });
 
 test('a broker that knows MQTT 3.1.1 alone is asked in that', async () => {
-  const versions: number[] = [];
-  const serve = (socket: Socket): void => {
-    const read = parser();
-    socket.on('data', (data) => read.parse(data));
-    socket.on('error', () => {});
-    read.on('packet', (packet) => {
-      if (packet.cmd !== 'connect') return;
-      const { protocolVersion } = packet as IConnectPacket;
-      versions.push(protocolVersion ?? 4);
-      writeToStream({ cmd: 'connack', returnCode: protocolVersion === 5 ? 1 : 0, sessionPresent: false }, socket);
-    });
-  };
-  const fake = createServer(serve).listen(0, '127.0.0.1');
-  await once(fake, 'listening');
-  ends.push(async () => fake.close());
-  const url = `mqtt://127.0.0.1:${(fake.address() as AddressInfo).port}`;
+  const small = await SmallBroker.start([4]);
+  ends.push(async () => small.stop());
   const server = await startServer({
     database: 'sqlite',
-    env: { MQTT_SOURCE_URL: url, MQTT_SOURCE_TOKEN: 'x'.repeat(40) },
+    env: { MQTT_SOURCE_URL: small.url, MQTT_SOURCE_TOKEN: 'x'.repeat(40) },
   });
   ends.push(() => server.stop());
-  await eventually(async () => expect(versions).toEqual([5, 4]));
+  await eventually(async () => expect(small.subscribers).toBe(1));
+  expect(small.versions).toEqual([5, 4]);
 });
