@@ -3,17 +3,22 @@ import type { Domain } from './build-domain.ts';
 import type { Transports } from './build-transports.ts';
 import type { Closers } from './closers.ts';
 import type { Config } from './config.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
 interface MqttDeps {
   config: Config;
   domain: Domain;
   transports: Transports;
+  metrics: Metrics;
   now: () => number;
   log: Logger;
 }
 
 /** Starts what speaks MQTT, where settings ask for it; it stops before the other doors. */
-export async function startMqtt({ config, domain, transports, now, log }: MqttDeps, closers: Closers): Promise<void> {
+export async function startMqtt(
+  { config, domain, transports, metrics, now, log }: MqttDeps,
+  closers: Closers,
+): Promise<void> {
   const { source: settings } = config.mqtt;
   if (settings === null) return;
   // Imported when needed: start-up is mostly loading modules.
@@ -24,7 +29,7 @@ export async function startMqtt({ config, domain, transports, now, log }: MqttDe
     maxMessageBytes: config.maxBodyBytes,
     authenticator: domain.authenticator,
     topics: transports.topics,
-    onReceived: () => {},
+    onReceived: ({ code }) => metrics.mqttMessage('broker', code),
     now,
     log,
   });

@@ -36,9 +36,16 @@ export class Metrics {
     failures: this.#counter('inlet_commit_failures_total', 'Receipts that could not be stored.'),
     stored: this.#counter('inlet_values_stored_total', 'Values stored.'),
   };
-  readonly #rejected = this.#counter('inlet_values_rejected_total', 'Entries refused by the record endpoint.', [
-    'code',
-  ]);
+  readonly #rejected = this.#counter(
+    'inlet_values_rejected_total',
+    'Entries refused by the record endpoint, or by topics of MQTT.',
+    ['code'],
+  );
+  readonly #mqttMessages = this.#counter(
+    'inlet_mqtt_messages_total',
+    'Messages of MQTT that were acknowledged, from clients or a broker, by the code of what was refused.',
+    ['from', 'code'],
+  );
   readonly #forgotten = this.#counter(
     'inlet_values_beyond_retention_total',
     'Values deleted because they were older than the plan of their device keeps them.',
@@ -83,6 +90,11 @@ export class Metrics {
 
   rejected(code: string): void {
     this.#rejected.labels(code).inc();
+  }
+
+  /** Counts an acknowledged message; `code` null: everything was stored or kept. */
+  mqttMessage(from: 'client' | 'broker', code: string | null): void {
+    this.#mqttMessages.labels(from, code ?? 'none').inc();
   }
 
   forgotten(values: number): void {

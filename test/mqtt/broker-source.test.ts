@@ -147,6 +147,16 @@ describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
       // One of them a minute.
       expect.objectContaining({ msg: 'MQTT source: something was refused', code: expect.stringMatching(/^[A-Z_]+$/) }),
     );
+    const metrics = await fetch(`${server.url}/metrics`, { headers: { Authorization: `Token ${server.adminToken}` } });
+    const counted = [
+      ...(await metrics.text()).matchAll(/^inlet_mqtt_messages_total\{from="broker",code="(\w+)"\} (\d+)$/gm),
+    ];
+    expect(Object.fromEntries(counted.map(([, code, count]) => [code, Number(count)]))).toEqual({
+      INVALID_JSON: 1,
+      UNKNOWN_FIELD: 1,
+      NOT_FOUND: 1,
+      none: 1,
+    });
     // Nothing comes again to a server that takes the session over.
     await server.stop();
     const next = await start();
