@@ -1,6 +1,7 @@
 const BENCHES = [
   'record',
   'rules',
+  'alerts',
   'store',
   'growth',
   'decode',
