@@ -4,6 +4,7 @@ import { describeWithMosquitto, Mosquitto } from '../support/mosquitto.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { SmallBroker } from '../support/small-broker.ts';
 import { createDatabase, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
+import { createToken } from '../support/tenant.ts';
 
 const FROM = Date.UTC(2026, 0, 1) / 1_000;
 const DECODER = `function Decoder({ method, path, body }) {
@@ -189,14 +190,22 @@ describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
     await client.publishAsync(`tele/${device.serialNumber}/SENSOR`, '{"n":7}', { qos: 1 });
     await client.publishAsync(`v1/${device.id}/N`, '8', { qos: 1 });
     await eventually(async () => expect((await storedIn(server, device)).toSorted()).toEqual([7, 8]));
-    const { product } = await server
-      .gql('query ($id: ID!) { device(id: $id) { product { id } } }', { id: device.id })
-      .then(({ device: { product: found } }) =>
-        server.gql('query ($id: ID!) { product(id: $id) { calls { edges { node { method path body } } } } }', found),
-      );
-    expect(product.calls.edges.map(({ node }: { node: object }) => node)).toEqual([
-      { method: 'MQTT', path: `webhook/${device.webhookId}/tele/${device.serialNumber}/SENSOR`, body: '{"n":7}' },
-    ]);
+    const { device: found } = await server.gql('query ($id: ID!) { device(id: $id) { product { id } } }', {
+      id: device.id,
+    });
+    const { viewer } = await server.gql('{ viewer { workspaces { workspace: id } } }');
+    const pathsFor = async (token: string): Promise<object[]> => {
+      const query = 'query ($id: ID!) { product(id: $id) { calls { edges { node { method path body } } } } }';
+      const { product } = await server.gql(query, found.product, token);
+      return product.calls.edges.map(({ node }: { node: object }) => node);
+    };
+    const call = { method: 'MQTT', body: '{"n":7}' };
+    const path = `webhook/${device.webhookId}/tele/${device.serialNumber}/SENSOR`;
+    expect(await pathsFor(server.adminToken)).toEqual([{ ...call, path }]);
+    // The id of a webhook, also one that was rotated since, is not for who may only READ.
+    await server.gql('mutation ($id: ID!) { rotateWebhook(productId: $id) { id } }', found.product);
+    const reader = await createToken(server, server.adminToken, viewer.workspaces[0].workspace, ['READ']);
+    expect(await pathsFor(reader.secret)).toEqual([{ ...call, path: path.replace(device.webhookId, '***') }]);
   });
 
   test('servers that share a subscription get each message once', async () => {

@@ -11,8 +11,8 @@ const SCHEME = /^[\w-]{1,32}\s/;
 /** Characters that follow a text where it was cut, also within a message or JSON. */
 const BEHIND_CUT = new Set(['', '…', '"', '\\', ';', ',', '.']);
 
-/** The webhook id in a path, behind `WEBHOOK_ROOT`. */
-const CALLED = /\/integrations\/api\/([\w-]+)/g;
+/** The webhook id in a path behind `WEBHOOK_ROOT`, or in a topic behind `WEBHOOK_TOPIC`. */
+const CALLED = /\/integrations\/api\/([\w-]+)|\bwebhook\/([\w-]{16,64})/g;
 
 /** Masks the secrets in a text. */
 export type TextMask = (text: string) => string;
@@ -38,7 +38,7 @@ export function credentialsIn(headers: HeaderList): string[] {
 
 /** The webhook ids in a text's paths of calls, of any product; the 16 longest. */
 export function webhookIdsIn(text: string): string[] {
-  return longest([...text.matchAll(CALLED)].map(([, id]) => must(id))).slice(0, MOST);
+  return longest([...text.matchAll(CALLED)].map(([, called, topic]) => must(called ?? topic))).slice(0, MOST);
 }
 
 /**

@@ -1,9 +1,7 @@
 import type { Access } from '../../domain/access/access.ts';
-import { secretMask } from '../../domain/decoders/call-secrets.ts';
+import { secretMask, webhookIdsIn } from '../../domain/decoders/call-secrets.ts';
 import { maskedTexts } from '../../domain/calls/run-text.ts';
 import type { LoggedCall } from '../../domain/calls/logged-call.ts';
-import { WEBHOOK_ROOT } from '../../domain/decoders/decoder-request.ts';
-import { must } from '../../must.ts';
 
 /**
  * Masks the webhook id, a secret that needs CONFIGURE. Senders, proxies and decoders repeat it anywhere (path,
@@ -16,8 +14,6 @@ export function visibleCall(
   { workspaceId, webhookId }: { workspaceId: string; webhookId: string },
 ): LoggedCall {
   if (access.may(workspaceId, 'CONFIGURE')) return call;
-  const called = call.path.startsWith(WEBHOOK_ROOT) ? must(call.path.slice(WEBHOOK_ROOT.length).split('/', 1)[0]) : '';
-  const ids = called === '' || called === webhookId ? [webhookId] : [webhookId, called];
-  const mask = secretMask(ids);
+  const mask = secretMask([...new Set([webhookId, ...webhookIdsIn(call.path)])]);
   return mask === null ? call : call.masked((value) => maskedTexts(value, mask));
 }

@@ -112,14 +112,15 @@ export function InputCard(props: InputCardProps) {
                 <select value={input.method} onChange={(event) => change({ method: event.currentTarget.value })}>
                   <option>POST</option>
                   <option>GET</option>
+                  <option>MQTT</option>
                 </select>
               </label>
               <label>
-                Path behind the webhook
+                {input.method === 'MQTT' ? 'Topic behind the webhook id' : 'Path behind the webhook'}
                 <input
                   class="mono"
                   spellcheck={false}
-                  placeholder="data?unit=C"
+                  placeholder={input.method === 'MQTT' ? 'tele/plug-1/SENSOR' : 'data?unit=C'}
                   value={input.path}
                   onInput={(event) => change({ path: event.currentTarget.value })}
                 />

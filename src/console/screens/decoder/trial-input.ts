@@ -40,7 +40,7 @@ export function inputOfCall(call: CallParts, webhookId: string): TrialInput {
   const query = new URLSearchParams();
   for (const [name, values] of Object.entries(call.query as Record<string, string[]>))
     for (const value of values) query.append(name, value);
-  const root = `/integrations/api/${webhookId}`;
+  const root = call.method === 'MQTT' ? `webhook/${webhookId}` : `/integrations/api/${webhookId}`;
   const path = call.path.startsWith(root) ? call.path.slice(root.length).replace(/^\//, '') : call.path;
   return {
     ...blankInput('request'),
