@@ -136,6 +136,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       refused,
       turns,
       shapes: config.mqtt.shapes,
+      maxBytes: config.maxBodyBytes,
       log,
     }),
     handlers: {

@@ -43,7 +43,7 @@ export interface Config {
    * limit.
    */
   readonly writeRatePerField: number;
-  /** `MAX_BODY_BYTES` (`1048576`): Maximum bytes per request body or WebSocket message; files may have any number. */
+  /** `MAX_BODY_BYTES` (`1048576`): Maximum bytes per request body, WebSocket message or payload of MQTT; files may have any number. */
   readonly maxBodyBytes: number;
   /**
    * `CLIENT_IDLE_SECONDS` (`30`): Maximum pause of a client in the middle of a body (then 408) or of reading an answer.

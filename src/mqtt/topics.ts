@@ -37,6 +37,8 @@ interface TopicsDeps {
   /** Turns of the event loop. */
   turns: { run<T>(caller: Caller, work: () => Promise<T>): Promise<T> };
   shapes: OtherShapes;
+  /** MAX_BODY_BYTES */
+  maxBytes: number;
   log: Logger;
 }
 
@@ -132,6 +134,7 @@ export class Topics implements TopicReceiver {
 
   async #receive(received: Received): Promise<TopicOutcome> {
     const { access, message } = received;
+    this.#requireSize(message);
     const meaning = meaningOf(message.topic, this.#deps.shapes);
     switch (meaning?.kind) {
       case 'record':
@@ -152,6 +155,7 @@ export class Topics implements TopicReceiver {
   /** Calls a product's webhook with a message: `path` is what its decoder sees, without a slash in front. */
   async call(access: Access, message: TopicMessage, webhookId: string, path: string): Promise<TopicOutcome> {
     try {
+      this.#requireSize(message);
       return await this.#call(access, message, webhookId, path);
     } catch (error) {
       return outcomeOfError(error, this.#deps.log);
@@ -274,6 +278,14 @@ export class Topics implements TopicReceiver {
       ),
     );
     return outcomeOfCall(answer);
+  }
+
+  #requireSize({ payload }: TopicMessage): void {
+    const { maxBytes: limit } = this.#deps;
+    if (payload.length > limit)
+      throw new AppError('BODY_TOO_LARGE', `The payload is over the limit of ${limit} bytes; send it in parts.`, {
+        details: { limit },
+      });
   }
 
   #named(name: string): Find {

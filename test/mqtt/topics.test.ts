@@ -60,6 +60,7 @@ describe.each(EITHER_DATABASE)('topics (CONTRACT 14), %s', (database) => {
       refused: new InvalidInputThrottle(domain.senders),
       turns: { run: (_, work) => work() },
       shapes: { datacake: false, thingsboard: false, ...shapes },
+      maxBytes: 1_048_576,
       log: createLog('silent'),
     });
 
@@ -138,6 +139,9 @@ describe.each(EITHER_DATABASE)('topics (CONTRACT 14), %s', (database) => {
     expect(await send(`v1/${device.id}/record`, '17')).toMatchObject({ reason: 0x99, code: 'INVALID_BODY' });
     const many = Array.from({ length: 10_001 }, () => 0);
     expect(await send(`v1/${device.id}/record`, many)).toMatchObject({ reason: 0x99, code: 'TOO_MANY_ENTRIES' });
+    const large = ' '.repeat(1_048_577);
+    for (const topic of [`v1/${device.id}/record`, `webhook/${product.webhookId}/x`])
+      expect(await send(topic, large)).toMatchObject({ reason: 0x99, code: 'BODY_TOO_LARGE' });
     expect(await stored()).toEqual({ FLOAT: [[0, 1]] });
     const suggested = async (): Promise<unknown> => {
       await domain.suggestions.flushAll();
