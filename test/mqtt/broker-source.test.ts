@@ -1,9 +1,15 @@
 import mqtt, { type MqttClient } from 'mqtt';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
 import { describeWithMosquitto, Mosquitto } from '../support/mosquitto.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { SmallBroker } from '../support/small-broker.ts';
-import { createDatabase, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
+import {
+  createDatabase,
+  type DatabaseName,
+  startServer,
+  type TestDatabase,
+  type TestServer,
+} from '../support/server.ts';
 import { createToken } from '../support/tenant.ts';
 
 const FROM = Date.UTC(2026, 0, 1) / 1_000;
@@ -34,9 +40,9 @@ async function open(database: TestDatabase, env: Record<string, string>, alone =
 }
 
 /** A database with a device of one field `N`, and the way to start servers on it. */
-async function prepare() {
+async function prepare(name: DatabaseName = 'sqlite') {
   devices += 1;
-  const database = await createDatabase('sqlite');
+  const database = await createDatabase(name);
   ends.push(() => database.drop());
   const server = await startServer({ database });
   const { createProduct: product } = await server.gql(
@@ -72,6 +78,13 @@ async function storedIn(server: TestServer, { id }: Device): Promise<number[]> {
     { id, from: new Date(FROM * 1_000 - 1).toISOString() },
   );
   return device.history[0]?.values ?? [];
+}
+
+/** Messages by code. */
+async function countedBy({ url, adminToken }: TestServer): Promise<Record<string, number>> {
+  const metrics = await fetch(`${url}/metrics`, { headers: { Authorization: `Token ${adminToken}` } });
+  const lines = (await metrics.text()).matchAll(/^inlet_mqtt_messages_total\{from="broker",code="(\w+)"\} (\d+)$/gm);
+  return Object.fromEntries([...lines].map(([, code, count]) => [code, Number(count)]));
 }
 
 const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 20_000, interval: 20 });
@@ -148,16 +161,7 @@ describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
       // One of them a minute.
       expect.objectContaining({ msg: 'MQTT source: something was refused', code: expect.stringMatching(/^[A-Z_]+$/) }),
     );
-    const metrics = await fetch(`${server.url}/metrics`, { headers: { Authorization: `Token ${server.adminToken}` } });
-    const counted = [
-      ...(await metrics.text()).matchAll(/^inlet_mqtt_messages_total\{from="broker",code="(\w+)"\} (\d+)$/gm),
-    ];
-    expect(Object.fromEntries(counted.map(([, code, count]) => [code, Number(count)]))).toEqual({
-      INVALID_JSON: 1,
-      UNKNOWN_FIELD: 1,
-      NOT_FOUND: 1,
-      none: 1,
-    });
+    expect(await countedBy(server)).toEqual({ INVALID_JSON: 1, UNKNOWN_FIELD: 1, NOT_FOUND: 1, none: 1 });
     // Nothing comes again to a server that takes the session over.
     await server.stop();
     const next = await start();
@@ -224,6 +228,26 @@ describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
     await client.publishAsync(`v1/${device.serialNumber}/record`, entry(40), { qos: 1 });
     await eventually(async () => expect(await part()).toContain(40));
     expect((await part()).length).toBeLessThan(40);
+  });
+});
+
+const redisUrl = inject('redisUrl');
+
+describeWithMosquitto('messages of a broker and several nodes', () => {
+  test.skipIf(redisUrl === null)('each message reaches one of the nodes around a Redis', async () => {
+    broker = await Mosquitto.start();
+    ends.push(() => broker.stop());
+    const { device, start } = await prepare('postgres');
+    const nodes: TestServer[] = [];
+    for (const name of ['a', 'b'])
+      nodes.push(await start({ REDIS_URL: redisUrl!, MQTT_SOURCE_CLIENT_ID: `${name}-${devices}` }));
+    await Promise.all(nodes.map(subscribed));
+    const client = await publisher();
+    for (const n of upTo(40)) await client.publishAsync(`v1/${device.id}/record`, entry(n), { qos: 1 });
+    await eventually(async () => expect(await storedIn(nodes[0]!, device)).toEqual(upTo(40)));
+    const taken = await Promise.all(nodes.map(async (node) => (await countedBy(node))['none'] ?? 0));
+    expect(taken.reduce((sum, part) => sum + part)).toBe(40);
+    expect(Math.min(...taken)).toBeGreaterThan(0);
   });
 });
 
