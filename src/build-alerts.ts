@@ -92,5 +92,5 @@ export function createAlerts(deps: AlertsDeps, closers: Closers) {
   };
   const rules = new RuleService({ database: audited, cluster, store, endAlerts: ruleEnds.endAlerts, now });
   const alerts = new AlertService({ database: audited, judgings, book, outbox, now, onAlerts });
-  return { rules, ruleEnds, alertFeed, alerts, deviceCache: devices, alertFigures };
+  return { rules, ruleEnds, alertFeed, alerts, ruleBook: book, deviceCache: devices, alertFigures };
 }

@@ -192,6 +192,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     recorder,
     store,
     shares,
+    rules: watched.ruleBook,
     liveWindowMs: config.liveWindowMs,
     maxFutureMs: config.maxFutureMs,
     now,

@@ -8,6 +8,7 @@ import {
   type TestProduct,
   type TestServer,
 } from '../support/server.ts';
+import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { firstPush } from '../support/subscribe.ts';
 import { createWorkspace } from '../support/tenant.ts';
 
@@ -90,6 +91,33 @@ describe.each(DATABASES)('alerts on %s', (database) => {
       ['RESOLVED', 'VALUE', { temperature: 20 }],
     ]);
     expect(await alerts(['FIRING'])).toEqual([]);
+  });
+
+  test('an import changes no state, however new its values are', async () => {
+    const { createDevices } = await server.gql(
+      'mutation ($p: ID!) { createDevices(productId: $p, devices: [{ name: "other" }]) { id } }',
+      { p: product.id },
+    );
+    const other = createDevices[0].id as string;
+    await rule();
+    await rule({ name: 'silent', levels: levels({ absentSeconds: 1 }) });
+    await record([0, 20]);
+    await become('FIRING');
+    const imported = await fetch(`${server.url}/v1/devices/${device}/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv', authorization: `Token ${ADMIN_TOKEN}` },
+      body: `timestamp,temperature\n${base + 60},99\n`,
+    });
+    expect(imported.status).toBe(200);
+    await server.record(other, { field: 'temperature', value: 31, timestamp: base });
+    await expect
+      .poll(async () => (await alerts()).map(({ device: { id }, rule: { name } }) => [id, name]))
+      .toContainEqual([other, 'hot']);
+    expect((await alerts()).filter((one) => one['device'].id === device)).toMatchObject([
+      { rule: { name: 'silent' }, state: 'FIRING' },
+    ]);
+    await record([120, 31]);
+    await expect.poll(async () => (await alerts(['FIRING'])).map(({ rule: { name } }) => name)).toContain('hot');
   });
 
   test('a duration ends by the clock, without a further value', async () => {

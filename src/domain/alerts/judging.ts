@@ -45,6 +45,8 @@ interface Plans {
   ofSilence: Plan[];
   /** Those that have not judged what is stored behind the first event. */
   fresh: Plan[];
+  /** What came and changed no state; null: nothing since the judges were last asked. */
+  quiet: QuietValues | null;
 }
 
 /** The row of states, as it is stored and as it was read. */
@@ -63,7 +65,6 @@ export class DeviceJudging {
   readonly #row: Row;
   #changes: RuleChange[] = [];
   #plans: Plans | null = null;
-  #quiet: QuietValues | null = null;
   readonly #values: StoredValues;
 
   /** `rules`: those that watch the device; `before`: its row of states. */
@@ -123,17 +124,17 @@ export class DeviceJudging {
   takesQuietly(event: RecordedEvent): boolean {
     const plans = this.#plans;
     if (plans === null || plans.fresh.length > 0) return false;
-    this.#quiet ??= new QuietValues(this.#info, {
+    plans.quiet ??= new QuietValues(this.#info, {
       byField: new Map([...plans.byField].map(([key, some]) => [key, some.map(({ judge }) => judge)])),
       ofSilence: plans.ofSilence.map(({ judge }) => judge),
     });
-    return this.#quiet.takes(event);
+    return plans.quiet.takes(event);
   }
 
   /** Judges know what came by now, and may change from here on. */
   #wake(): void {
-    this.#quiet?.settle();
-    this.#quiet = null;
+    this.#plans?.quiet?.settle();
+    if (this.#plans !== null) this.#plans.quiet = null;
   }
 
   /** Judges what was recorded together, in the order in which it was measured. */
@@ -192,7 +193,7 @@ export class DeviceJudging {
       for (const key of fieldsOf(rule.definition)) byField.set(key, [...(byField.get(key) ?? []), plan]);
     }
     const ofSilence = all.filter(({ rule }) => isOfSilence(rule.definition));
-    return { all, byField, ofSilence, fresh };
+    return { all, byField, ofSilence, fresh, quiet: null };
   }
 
   /** What has ended or gone silent by the clock. */
@@ -242,7 +243,7 @@ export class DeviceJudging {
 
   /** The states to store. Alerts of rules that do not watch the device any more are over. */
   result(now: number): Judged {
-    this.#quiet?.settle();
+    this.#plans?.quiet?.settle();
     const states: Record<string, KeptState> = {};
     const dueAt = this.#dueAt;
     for (const rule of this.#rules) {

@@ -8,7 +8,8 @@ import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
 import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { isPossibleSerial } from '../ingest-cache/device-names.ts';
 import { changed, type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
-import type { MeasurementStore } from '../ports/store.ts';
+import type { RuleBook } from '../alerts/rule-book.ts';
+import { LONG_AGO, type MeasurementStore } from '../ports/store.ts';
 import type { Authenticator } from '../accounts/authenticator.ts';
 import type { BackgroundTurns } from '../../scheduling/turns.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
@@ -39,6 +40,7 @@ interface ImporterDeps {
   recorder: Recorder;
   store: Pick<MeasurementStore, 'compactSoon'>;
   shares: FairScheduler;
+  rules: Pick<RuleBook, 'present'>;
   /** Age up to which values are published live. */
   liveWindowMs: number;
   maxFutureMs: number;
@@ -217,7 +219,11 @@ class ImportRun {
   async #store(): Promise<boolean> {
     const { devices } = this.#batch;
     if (devices.length === 0) return true;
-    const receipt = { batches: devices.map(({ batch }) => batch) };
+    const watched = await this.#deps.rules.present();
+    // What is not published changes no state of a rule (CONTRACT 12).
+    const isWatched = ({ device }: DeviceBatch): boolean => watched.has(device.product.key);
+    const batches = devices.map((one) => (isWatched(one) ? { ...one.batch, receivedAt: LONG_AGO } : one.batch));
+    const receipt = { batches };
     const isAllowed = async (): Promise<boolean> => {
       const access = await this.#asked.accessNow();
       for (const { device } of devices) access.requireDevice(device, 'CONFIGURE');
