@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { ServerProcess } from '../../support/server-process.ts';
 import { TestServer } from '../../support/server.ts';
 import { openDatabase } from '../open-database.ts';
+import { BrokerWays } from './broker-ways.ts';
 import { fill } from './fill.ts';
 import { Gauge } from './gauge.ts';
 import { walk } from './walk.ts';
@@ -17,12 +18,14 @@ export async function main([database = 'sqlite', seconds = '1800', names]: strin
   if (database !== 'sqlite' && database !== 'postgres') throw new Error(`sqlite or postgres, not ${database}`);
   const { url, close } = await openDatabase(database);
   const gauge = await Gauge.create();
+  const broker = await BrokerWays.start();
   const env = {
     ...gauge.env,
     NODE_OPTIONS: `${gauge.env['NODE_OPTIONS']} --require=${QUICK_PASSWORDS}`,
     DATABASE_URL: url,
     WRITE_RATE_PER_FIELD: '0',
     ANONYMOUS_PER_MINUTE: '0',
+    ...broker.env,
   };
   const started = performance.now();
   const since = (): number => Math.round((performance.now() - started) / 1000);
@@ -31,6 +34,7 @@ export async function main([database = 'sqlite', seconds = '1800', names]: strin
       return new TestServer(await ServerProcess.start(env), async () => {});
     });
     try {
+      await broker.send(server, world);
       console.log(`${database}, filled in ${since()} s`);
       const { findings, ...walked } = await walk(server, world, {
         withinMs: Number(seconds) * 1000,
@@ -45,6 +49,7 @@ export async function main([database = 'sqlite', seconds = '1800', names]: strin
       await server.stop();
     }
   } finally {
+    broker.stop();
     await close();
   }
 }
