@@ -5,6 +5,8 @@ import { createLog } from '../../src/log.ts';
 import type { OtherShapes } from '../../src/mqtt/topic-meaning.ts';
 import type { TopicMessage, TopicOutcome } from '../../src/mqtt/topic-message.ts';
 import { Topics } from '../../src/mqtt/topics.ts';
+import { countsOf } from '../../src/scheduling/lane-counts.ts';
+import { LANES } from '../../src/scheduling/lanes.ts';
 import { InvalidInputThrottle } from '../../src/scheduling/invalid-input-throttle.ts';
 import { startPool } from '../sandbox/pool.ts';
 import { type OpenDomain, openDomain } from '../support/open-domain.ts';
@@ -514,6 +516,26 @@ describe.each(EITHER_DATABASE)('topics (CONTRACT 14), %s', (database) => {
       [0.001, 3],
       [0.002, 4],
     ]);
+  });
+
+  test('what is refused is charged to its workspace as at the other doors, what is stored is not', async () => {
+    const counts = countsOf(LANES.refusedInput.name);
+    const chargedFor = async (topic: string, payload: unknown): Promise<number> => {
+      const before = counts.chargedMs;
+      await send(topic, payload, { thingsboard: true });
+      return counts.chargedMs - before;
+    };
+    const at = (n: number): number => domain.clock.now / 1_000 - n;
+    const entries = (field: string): object[] =>
+      Array.from({ length: 400 }, (_, n) => ({ field, value: n, timestamp: at(n) }));
+    expect(await chargedFor(`v1/${device.id}/record`, entries('FLOAT'))).toBe(0);
+    expect(await chargedFor(`v1/${device.id}/record`, entries('NONE'))).toBeGreaterThan(0.5);
+    expect(await chargedFor(`v1/${device.id}/FLOAT`, 'x'.repeat(20_000))).toBeGreaterThan(0.5);
+    const telemetry = (key: string): object[] =>
+      Array.from({ length: 400 }, (_, n) => ({ ts: domain.clock.now - n, values: { [key]: n } }));
+    expect(await chargedFor('v1/gateway/telemetry', { [device.id]: telemetry('A') })).toBe(0);
+    expect(await chargedFor('v1/gateway/telemetry', { nobody: telemetry('A') })).toBeGreaterThan(0.5);
+    expect(await chargedFor(`webhook/${product.webhookId}/nobody/x`, 'x'.repeat(20_000))).toBeGreaterThan(0.5);
   });
 
   test('a mistake of the server’s is no outcome: the message is not acknowledged', async () => {
