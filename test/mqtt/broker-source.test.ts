@@ -262,3 +262,17 @@ test('a broker that knows MQTT 3.1.1 alone is asked in that', async () => {
   await eventually(async () => expect(small.subscribers).toBe(1));
   expect(small.versions).toEqual([5, 4]);
 });
+
+test('a message that the broker sends again is acknowledged again and stored once', async () => {
+  const small = await SmallBroker.start();
+  ends.push(async () => small.stop());
+  const { device, start } = await prepare();
+  const server = await start({ MQTT_SOURCE_URL: small.url });
+  await eventually(async () => expect(small.subscribers).toBe(1));
+  for (const isAgain of [false, true, true]) small.publish(`v1/${device.id}/N`, '7', isAgain);
+  await eventually(async () => expect(small.acknowledged).toEqual([1, 1, 1]));
+  small.publish(`v1/${device.id}/N`, '7', true);
+  small.publish(`v1/${device.id}/N`, '7');
+  await eventually(async () => expect(small.acknowledged).toEqual([1, 1, 1, 1, 2]));
+  expect(await storedIn(server, device)).toEqual([7, 7]);
+});

@@ -4,10 +4,12 @@ import { type IConnectPacket, parser, writeToStream } from 'mqtt-packet';
 
 /** A broker of this process with no more than a subscriber needs, for tests that are not about a broker. */
 export class SmallBroker {
+  /** Packet ids that were acknowledged. */
+  readonly acknowledged: number[] = [];
   /** Of MQTT, in the order in which clients asked for them. */
   readonly versions: number[] = [];
   readonly #server: Server;
-  readonly #subscribed = new Set<(topic: string, payload: string) => void>();
+  readonly #subscribed = new Set<(topic: string, payload: string, isAgain: boolean) => void>();
 
   private constructor(knows: readonly number[]) {
     this.#server = createServer((socket) => this.#serve(socket, knows));
@@ -29,9 +31,9 @@ export class SmallBroker {
     return this.#subscribed.size;
   }
 
-  /** Sends a message to every subscriber, whatever it has subscribed to. */
-  publish(topic: string, payload: string): void {
-    for (const send of this.#subscribed) send(topic, payload);
+  /** Sends a message to every subscriber, whatever it has subscribed to. `isAgain`: as the last one that is repeated. */
+  publish(topic: string, payload: string, isAgain = false): void {
+    for (const send of this.#subscribed) send(topic, payload, isAgain);
   }
 
   stop(): void {
@@ -41,9 +43,9 @@ export class SmallBroker {
   #serve(socket: Socket, knows: readonly number[]): void {
     const read = parser();
     let [protocolVersion, messageId] = [4, 0];
-    const send = (topic: string, payload: string): void => {
-      messageId += 1;
-      const message = { cmd: 'publish', topic, payload, qos: 1, dup: false, retain: false, messageId } as const;
+    const send = (topic: string, payload: string, dup: boolean): void => {
+      if (!dup) messageId += 1;
+      const message = { cmd: 'publish', topic, payload, qos: 1, dup, retain: false, messageId } as const;
       writeToStream(message, socket, { protocolVersion });
     };
     socket.on('data', (data) => read.parse(data));
@@ -63,7 +65,8 @@ export class SmallBroker {
       } else if (packet.cmd === 'subscribe') {
         writeToStream({ cmd: 'suback', messageId: packet.messageId, granted: [1] }, socket, { protocolVersion });
         this.#subscribed.add(send);
-      } else if (packet.cmd === 'pingreq') writeToStream({ cmd: 'pingresp' }, socket, { protocolVersion });
+      } else if (packet.cmd === 'puback') this.acknowledged.push(packet.messageId!);
+      else if (packet.cmd === 'pingreq') writeToStream({ cmd: 'pingresp' }, socket, { protocolVersion });
       else if (packet.cmd === 'disconnect') socket.end();
     });
   }
