@@ -10,6 +10,8 @@ import { readToldProducts } from './told-devices.ts';
 const MAX_PER_MINUTE = 20;
 /** Time that failures wait for others of their transaction. */
 const TOGETHER_MS = 100;
+/** Delay after a failed transaction: the database may be away. */
+const FAILED_MS = 1_000;
 /** How far back is looked at the start: a server may have ended between a call and its event. */
 const LOOK_BACK_MS = 600_000;
 const MINUTE_MS = 60_000;
@@ -38,6 +40,7 @@ export class CallFailures {
   #minute = 0;
   #waiting: Failure[] = [];
   #writing: Promise<void> = Promise.resolve();
+  #isStopped = false;
 
   constructor(deps: CallFailuresDeps) {
     this.#deps = deps;
@@ -78,46 +81,56 @@ export class CallFailures {
     }
   }
 
-  /** Waits until what was noted is written. */
+  /** Waits until what was noted is written, or cannot be: then the next start does it. */
   stop(): Promise<void> {
+    this.#isStopped = true;
     return this.#writing;
   }
 
   async #write(): Promise<void> {
-    const { database, outbox, onError } = this.#deps;
     await pause(TOGETHER_MS);
-    const failures = this.#waiting.splice(0);
-    try {
-      const ids = [...new Set(failures.map(({ productId }) => productId))];
-      await database.write(async (em) => {
-        const products = await readToldProducts(em, ids);
-        await outbox.write(
-          em,
-          failures.flatMap(({ productId, row }) => {
-            const of = products.get(productId);
-            if (of === undefined) return [];
-            const { workspaceId, product } = of;
-            const at = new Date(row.receivedAt);
-            return [
-              {
-                key: `call.failed ${row.id}`,
-                type: 'call.failed' as const,
-                workspaceId,
-                productId,
-                deviceId: null,
-                tags: [],
-                endpointIds: null,
-                at,
-                data: { product, call: { id: row.id, receivedAt: at.toISOString(), ...errorOf(row) } },
-              },
-            ];
-          }),
-        );
-      });
-      outbox.wake();
-    } catch (error) {
-      onError(error);
+    while (this.#waiting.length > 0) {
+      const failures = [...this.#waiting];
+      try {
+        await this.#writeEvents(failures);
+        this.#waiting.splice(0, failures.length);
+      } catch (error) {
+        this.#deps.onError(error);
+        if (this.#isStopped) return;
+        await pause(FAILED_MS);
+      }
     }
+  }
+
+  async #writeEvents(failures: readonly Failure[]): Promise<void> {
+    const { database, outbox } = this.#deps;
+    const ids = [...new Set(failures.map(({ productId }) => productId))];
+    await database.write(async (em) => {
+      const products = await readToldProducts(em, ids);
+      await outbox.write(
+        em,
+        failures.flatMap(({ productId, row }) => {
+          const of = products.get(productId);
+          if (of === undefined) return [];
+          const { workspaceId, product } = of;
+          const at = new Date(row.receivedAt);
+          return [
+            {
+              key: `call.failed ${row.id}`,
+              type: 'call.failed' as const,
+              workspaceId,
+              productId,
+              deviceId: null,
+              tags: [],
+              endpointIds: null,
+              at,
+              data: { product, call: { id: row.id, receivedAt: at.toISOString(), ...errorOf(row) } },
+            },
+          ];
+        }),
+      );
+    });
+    outbox.wake();
   }
 }
 

@@ -74,12 +74,16 @@ export class StatusFollower {
     const turns = { next: async () => {}, spend: () => {} };
     const stream = await statusWatch.subscribe([this.#workspaceId], () => true, turns, this.#workspaceId);
     this.#stream = stream;
-    // What changes meanwhile comes by the stream, and is told once.
-    await this.#reconcile();
-    while (!this.#isStopped) {
-      const events = await stream.take(AT_ONCE);
-      if (events.length === 0) return;
-      await this.#tell(events);
+    try {
+      // What changes meanwhile comes by the stream, and is told once.
+      await this.#reconcile();
+      while (!this.#isStopped) {
+        const events = await stream.take(AT_ONCE);
+        if (events.length === 0) return;
+        await this.#tell(events);
+      }
+    } finally {
+      await stream.return();
     }
   }
 
