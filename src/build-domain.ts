@@ -229,7 +229,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const documents = createConfiguration({ ...configuring, products, removals, suggestions, rules: watched.ruleEnds });
   const calls = new CallLog({ ingestCache, store, feed: callFeed, shares });
   const replaying = { authenticator, ingestCache, store, keys, recorder, runner, receiptTimes, shares, now };
-  const replay = new Replay({ ...replaying, feed: callFeed });
+  const replay = new Replay({ ...replaying, feed: callFeed, rules: watched.ruleBook });
   const named = new NamedDevices({ ...outgoing, database, ingestCache, devices, replay, store, now });
   closers.add('named devices', () => named.settled());
   const receiving = {

@@ -40,6 +40,7 @@ async function replayed(
     return outcome;
   };
   const replay = new Replay({
+    rules: { present: async () => new Map() },
     authenticator: { follow: (access: unknown) => async () => access },
     ingestCache: { product: async () => product },
     store: { calls: async () => Array.from({ length: CALLS }, () => call), updateCalls: async () => {} },
@@ -95,6 +96,7 @@ test('of a token four replays run at once, a fifth is told so, and others of the
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => (end = resolve));
   const replay = new Replay({
+    rules: { present: async () => new Map() },
     authenticator: { follow: (access: unknown) => async () => access },
     ingestCache: { product: async (id: string) => ({ id, key: 1, decoder: {}, deviceType: 'API' }) },
     store: { calls: () => ended.then(() => []) },
@@ -124,6 +126,7 @@ test('of a workspace eight replays run at once, whatever the tokens; another wor
   const ended = new Promise<void>((resolve) => (end = resolve));
   const product = (id: string) => ({ id, key: 1, workspaceId: id.slice(0, 1), decoder: {}, deviceType: 'API' });
   const replay = new Replay({
+    rules: { present: async () => new Map() },
     authenticator: { follow: (access: unknown) => async () => access },
     ingestCache: { product: async (id: string) => product(id) },
     store: { calls: () => ended.then(() => []) },
@@ -163,6 +166,7 @@ test('calls are read as they are run, a few at a time, those that are named too'
   };
   let looks = 0;
   const replay = new Replay({
+    rules: { present: async () => new Map() },
     authenticator: { follow: (access: unknown) => async () => access },
     keys: { left: async () => new Set() },
     ingestCache: { product: async () => ({ id: 'p', key: 1, decoder: { source: '', version: 1 }, deviceType: 'API' }) },
@@ -226,6 +230,7 @@ test('whoever else changes things all the time does not keep what is replayed fr
     if (!isOver) setImmediate(others);
   };
   const replay = new Replay({
+    rules: { present: async () => new Map() },
     authenticator: { follow: (access: unknown) => async () => access },
     ingestCache: {
       product: async () => product,
@@ -272,6 +277,7 @@ test('whoever else changes things all the time does not keep what is replayed fr
 test('a replay that ends as the database does not answer says so, and how far it came', async () => {
   let looks = 0;
   const replay = new Replay({
+    rules: { present: async () => new Map() },
     authenticator: { follow: (access: unknown) => async () => access },
     ingestCache: {
       product: async () => {

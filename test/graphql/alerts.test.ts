@@ -120,6 +120,31 @@ describe.each(DATABASES)('alerts on %s', (database) => {
     await expect.poll(async () => (await alerts(['FIRING'])).map(({ rule: { name } }) => name)).toContain('hot');
   });
 
+  test('nor does a replay, which gives values that are newer than all before', async () => {
+    const save = 'mutation ($p: ID!, $s: String!) { saveDecoder(productId: $p, source: $s) { __typename } }';
+    const decoder = (rest: string): string =>
+      `function Decoder(request) { ${rest} return [{ device: "d-1", field: "temperature", value: 99, timestamp: ${base + 60} }]; }`;
+    product = await createProduct(server, {
+      workspaceId,
+      serialNumbers: ['d-1', 'd-2'],
+      input: { decoder: decoder('throw new Error("not yet");') },
+    });
+    const { id: productId, webhookId, deviceIds } = product;
+    await rule();
+    await fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: '{}' });
+    await server.gql(save, { p: productId, s: decoder('') });
+    const { replayCalls } = await server.gql('mutation ($p: ID!) { replayCalls(productId: $p) { calls added } }', {
+      p: productId,
+    });
+    expect(replayCalls).toEqual({ calls: 1, added: 1 });
+    await server.record(deviceIds[1]!, { field: 'temperature', value: 31, timestamp: base });
+    const fired = async (): Promise<unknown[]> =>
+      (await server.gql(LIST, { p: productId }))['alerts'].edges.map(({ node }: { node: Alert }) => node['device'].id);
+    await expect.poll(fired).toEqual([deviceIds[1]]);
+    await server.record(deviceIds[0]!, { field: 'temperature', value: 31, timestamp: base + 90 });
+    await expect.poll(fired).toEqual([deviceIds[0], deviceIds[1]]);
+  });
+
   test('a duration ends by the clock, without a further value', async () => {
     await rule({ forSeconds: 0.4 });
     await record([0, 31]);

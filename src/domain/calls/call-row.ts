@@ -1,6 +1,6 @@
 import type { CallOutcome } from '../decoders/call-runner.ts';
 import type { DecoderRequest } from '../decoders/decoder-request.ts';
-import type { CallRow } from '../ports/store.ts';
+import type { CallOutcome as OutcomeColumns, CallRow } from '../ports/store.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { uuidV7 } from '../text/uuid.ts';
 import { credentialsIn, secretMask, type TextMask } from '../decoders/call-secrets.ts';
@@ -60,4 +60,9 @@ export function cutText(text: string, bytes: number): string {
   const cut = Buffer.alloc(bytes);
   const written = cut.write(text.slice(0, bytes), 'utf8');
   return cut.toString('utf8', 0, written);
+}
+
+/** The columns that a replay changes: not the texts of the request. */
+export function outcomeColumns({ productKey, id, status, decoderVersion, run, stored }: CallRow): OutcomeColumns {
+  return { productKey, id, status, decoderVersion, run, stored };
 }

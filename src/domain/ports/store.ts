@@ -16,12 +16,22 @@ export const NOT_HEARD = 0;
  */
 export const LONG_AGO = -1;
 
+/** `receivedAt` of the same batch when it is not published; the device was heard as before. */
+export function unpublished(receivedAt: number): number {
+  return receivedAt === NOT_HEARD ? LONG_AGO : -Math.abs(receivedAt);
+}
+
+/** When the device was heard by a batch with this `receivedAt`; NOT_HEARD or less: it was not. */
+export function heardAtOf(receivedAt: number): number {
+  return receivedAt < LONG_AGO ? -receivedAt : receivedAt;
+}
+
 /**
  * Storage time of a batch in ms; negated for values that are not published. A rewritten reading keeps being live if it
  * was, with the later time.
  */
 export function storedAtOf(receivedAt: number, now: number): number {
-  return receivedAt === LONG_AGO ? -now : now;
+  return receivedAt < NOT_HEARD ? -now : now;
 }
 
 /** Storage time of a reading that is written again, signed as above. */

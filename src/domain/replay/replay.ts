@@ -8,7 +8,9 @@ import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { ReceiptTimes } from '../measurements/receipt-times.ts';
 import { changed, type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
-import type { CallOutcome as CallOutcomeColumns, CallRow, MeasurementStore } from '../ports/store.ts';
+import type { RuleBook } from '../alerts/rule-book.ts';
+import { unjudged } from '../alerts/unjudged.ts';
+import type { CallRow, MeasurementStore } from '../ports/store.ts';
 import type { IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Access } from '../access/access.ts';
 import { noteChange } from '../access/audit-trail.ts';
@@ -24,6 +26,7 @@ import { reasonIn } from '../calls/run-text.ts';
 import { loggedRun } from '../calls/call-row.ts';
 import { knownAfter, knownMeanwhile, sayingOf, withoutMoved } from '../calls/call-saying.ts';
 import { countsOf, nothingYet, type ReplayCounts, type ReplayProgress } from '../calls/replay-counts.ts';
+import { outcomeColumns } from '../calls/call-row.ts';
 import { ReplayedValues, type ReplayStep } from '../calls/replayed-values.ts';
 import { must } from '../../must.ts';
 
@@ -42,6 +45,7 @@ interface ReplayDeps {
   feed: CallFeed;
   receiptTimes: ReceiptTimes;
   shares: FairScheduler;
+  rules: Pick<RuleBook, 'present'>;
   now: () => number;
 }
 
@@ -274,13 +278,15 @@ export class Replay {
     calls: CallRow[],
     whose: { product: ProductInfo; requireRight: () => Promise<void> },
   ): Promise<number> {
-    const { recorder, store } = this.#deps;
+    const { recorder, rules, store } = this.#deps;
     const outcomes = calls.map(outcomeColumns);
     if (batches.length + removals.length + shared.length > 0) {
       const begun = before.filter(({ bodyTruncated }) => !bodyTruncated);
       const storedOf = (call: CallRow, at: number) => knownMeanwhile(call, must(calls[at]));
       const knowing = begun.map((call, at) => ({ ...outcomeColumns(call), stored: storedOf(call, at) }));
-      return recorder.rewriteInTurns({ batches, removals, shared, calls: outcomes }, knowing, whose);
+      const given = batches.map((batch) => ({ batch, productKey: whose.product.key }));
+      const written = await unjudged(rules, given);
+      return recorder.rewriteInTurns({ batches: written, removals, shared, calls: outcomes }, knowing, whose);
     }
     await retryWhileOverloaded(() => store.updateCalls(outcomes));
     return 0;
@@ -302,8 +308,7 @@ export class Replay {
     const copyOf = reasonIn(call.run)?.copyOf ?? null;
     if (copyOf !== null) return copyOutcome(copyOf);
     const source = product.decoder?.source ?? null;
-    const { receivedAt } = call;
-    const request = requestOfCall(call);
+    const [request, { receivedAt }] = [requestOfCall(call), call];
     return retryWhileOverloaded(() => this.#deps.runner.run({ product, source, request, receivedAt, counted: false }));
   }
 }
@@ -326,11 +331,6 @@ interface Replayed {
   run: FinishedRun;
   /** True when the values it stored before were unknown. */
   isUnknown: boolean;
-}
-
-/** The columns that a replay changes: not the texts of the request. */
-function outcomeColumns({ productKey, id, status, decoderVersion, run, stored }: CallRow): CallOutcomeColumns {
-  return { productKey, id, status, decoderVersion, run, stored };
 }
 
 function hasFailed({ status }: CallOutcome): boolean {

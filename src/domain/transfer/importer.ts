@@ -9,7 +9,8 @@ import type { DeviceInfo, IngestCache } from '../ingest-cache/ingest-cache.ts';
 import { isPossibleSerial } from '../ingest-cache/device-names.ts';
 import { changed, type DeviceBatch, type Recorder, stillTakes } from '../measurements/recorder.ts';
 import type { RuleBook } from '../alerts/rule-book.ts';
-import { LONG_AGO, type MeasurementStore } from '../ports/store.ts';
+import { unjudged } from '../alerts/unjudged.ts';
+import type { MeasurementStore } from '../ports/store.ts';
 import type { Authenticator } from '../accounts/authenticator.ts';
 import type { BackgroundTurns } from '../../scheduling/turns.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
@@ -219,11 +220,8 @@ class ImportRun {
   async #store(): Promise<boolean> {
     const { devices } = this.#batch;
     if (devices.length === 0) return true;
-    const watched = await this.#deps.rules.present();
-    // What is not published changes no state of a rule (CONTRACT 12).
-    const isWatched = ({ device }: DeviceBatch): boolean => watched.has(device.product.key);
-    const batches = devices.map((one) => (isWatched(one) ? { ...one.batch, receivedAt: LONG_AGO } : one.batch));
-    const receipt = { batches };
+    const given = devices.map(({ device, batch }) => ({ batch, productKey: device.product.key }));
+    const receipt = { batches: await unjudged(this.#deps.rules, given) };
     const isAllowed = async (): Promise<boolean> => {
       const access = await this.#asked.accessNow();
       for (const { device } of devices) access.requireDevice(device, 'CONFIGURE');

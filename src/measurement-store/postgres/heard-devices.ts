@@ -1,4 +1,4 @@
-import type { Batch } from '../../domain/ports/store.ts';
+import { type Batch, heardAtOf } from '../../domain/ports/store.ts';
 
 /** A device's key and the time of its last receipt. */
 export type Heard = [deviceKey: number, at: number];
@@ -26,7 +26,7 @@ export class HeardDevices {
     const first = new Map(due);
     for (const { deviceKey, receivedAt } of batches) {
       const isLater = this.#written.has(deviceKey) && !first.has(deviceKey);
-      note(isLater ? this.#waiting : first, deviceKey, receivedAt);
+      note(isLater ? this.#waiting : first, deviceKey, heardAtOf(receivedAt));
       this.#written.add(deviceKey);
     }
     return inOrder(first);

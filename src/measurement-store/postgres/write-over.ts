@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Batch, storedAgainAt, storedAtOf } from '../../domain/ports/store.ts';
+import { type Batch, heardAtOf, storedAgainAt, storedAtOf } from '../../domain/ports/store.ts';
 import { MAX_NEW_BYTES } from '../readings/reading-parts.ts';
 import { maxValuesBytes, writeValues } from '../readings/reading-values.ts';
 import { eachMoment } from '../readings/time-order.ts';
@@ -22,7 +22,7 @@ const HEAR = hearing('SELECT * FROM unnest($1::int4[], $2::int8[])');
 export async function hearOf(client: pg.ClientBase, batches: readonly Batch[]): Promise<void> {
   const heard = new Map<number, number>();
   for (const { deviceKey, receivedAt } of batches)
-    heard.set(deviceKey, Math.max(receivedAt, heard.get(deviceKey) ?? receivedAt));
+    heard.set(deviceKey, Math.max(heardAtOf(receivedAt), heard.get(deviceKey) ?? -Infinity));
   const inOrder = [...heard].sort(([a], [b]) => a - b);
   await client.query(HEAR, [inOrder.map(([deviceKey]) => deviceKey), inOrder.map(([, at]) => at)]);
 }

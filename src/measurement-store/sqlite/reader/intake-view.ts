@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3';
 import type { Page } from '../../chunks/page.ts';
 import type { ReadingRange, ReadingRow, RecordedRow } from '../../chunks/snapshot.ts';
-import { storedAgainAt, storedAtOf } from '../../../domain/ports/store.ts';
+import { heardAtOf, storedAgainAt, storedAtOf } from '../../../domain/ports/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 import { must } from '../../../must.ts';
@@ -230,7 +230,7 @@ export class IntakeView {
         batchStoredAt = storedAtOf(at, storedAt);
         of = this.#came.get(deviceKey) ?? { inOrder: [], moments: new Map() };
         this.#came.set(deviceKey, of);
-        this.#heard.set(deviceKey, { seq, at: Math.max(at, this.#heard.get(deviceKey)?.at ?? at) });
+        this.#heard.set(deviceKey, { seq, at: Math.max(heardAtOf(at), this.#heard.get(deviceKey)?.at ?? -Infinity) });
       },
       (_deviceKey, timestamp, start, end) => {
         const older = of.moments.get(timestamp);

@@ -1,4 +1,4 @@
-import { storedAgainAt, storedAtOf } from '../../../domain/ports/store.ts';
+import { heardAtOf, storedAgainAt, storedAtOf } from '../../../domain/ports/store.ts';
 import { eachFrame } from '../../readings/reading-frames.ts';
 import { mergeValues } from '../../readings/reading-values.ts';
 import type { ReadingInserts } from './reading-inserts.ts';
@@ -46,7 +46,7 @@ export class WaitingReadings {
       frames,
       (deviceKey, at) => {
         batchStoredAt = storedAtOf(at, storedAt);
-        heard(deviceKey, at);
+        heard(deviceKey, heardAtOf(at));
       },
       (deviceKey, timestamp, start, end) => {
         if (this.#length === this.#columns.seq.length) this.#columns = columns(2 * this.#length, this.#columns);
