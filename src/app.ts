@@ -197,7 +197,7 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   port = portOf(server);
   const url = `http://localhost:${port}`;
   await startBackups(config, log, closers);
-  await startMqtt({ config, domain, transports, metrics, now, log }, closers);
+  await startMqtt({ config, domain, transports, cluster, metrics, now, log }, closers);
   domain.startSending();
   domain.recordedSender.start();
   domain.statusSender.start();

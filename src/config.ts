@@ -251,7 +251,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     metricsPort: text('METRICS_PORT') === null ? null : whole('METRICS_PORT', 0, 0, 65_535),
     backups: backupFolder === null ? null : { folder: backupFolder, keep: whole('BACKUP_KEEP', 7, 1, 10_000) },
     shutdownGraceMs: whole('SHUTDOWN_GRACE_MS', 250, 0, 15_000),
-    mqtt: readMqttSettings({ text, choice: readChoice, isUrl, mistakes }),
+    mqtt: readMqttSettings({ text, whole, choice: readChoice, isUrl, mistakes }),
   };
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return Object.freeze(config);

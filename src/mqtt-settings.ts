@@ -12,6 +12,19 @@ export interface MqttSettings {
     readonly thingsboard: boolean;
   };
   readonly source: BrokerSettings | null;
+  /** `MQTT_PORT` (none): A port on which devices speak MQTT 3.1.1 and 5; 0 picks a free one, printed in the log line `MQTT: listening`. */
+  readonly port: number | null;
+  readonly tls: MqttTlsSettings | null;
+}
+
+/** Where devices speak MQTT over TLS. */
+interface MqttTlsSettings {
+  /** `MQTT_TLS_PORT` (none): The same over TLS, needs the certificate and its key. */
+  readonly port: number;
+  /** `MQTT_TLS_CERT_FILE` (none): The certificate with those that lead to its root (PEM); read again when it changes. */
+  readonly certFile: string;
+  /** `MQTT_TLS_KEY_FILE` (none): Its private key (PEM); read again when it changes. */
+  readonly keyFile: string;
 }
 
 /** The broker whose messages the server takes, and what it may do with them. */
@@ -36,6 +49,8 @@ export interface BrokerSettings {
 /** Reads a setting each: see `readConfig`. */
 interface Read {
   text: (name: string) => string | null;
+  /** A whole number from `min` to `max`. */
+  whole: (name: string, fallback: number, min: number, max: number) => number;
   choice: <Choice extends string>(name: string, choices: readonly [Choice, ...Choice[]]) => Choice;
   isUrl: (value: string, protocols: string[]) => boolean;
   mistakes: string[];
@@ -45,7 +60,19 @@ interface Read {
 export function readMqttSettings(read: Read): MqttSettings {
   const isOn = (name: string): boolean => read.choice(name, ['off', 'on']) === 'on';
   const shapes = { datacake: isOn('MQTT_DATACAKE'), thingsboard: isOn('MQTT_THINGSBOARD') };
-  return { shapes, source: readSource(read, isOn('MQTT_SOURCE_RETAINED')) };
+  const port = read.text('MQTT_PORT') === null ? null : read.whole('MQTT_PORT', 0, 0, 65_535);
+  return { shapes, source: readSource(read, isOn('MQTT_SOURCE_RETAINED')), port, tls: readTls(read) };
+}
+
+function readTls({ text, whole, mistakes }: Read): MqttTlsSettings | null {
+  const port = text('MQTT_TLS_PORT') === null ? null : whole('MQTT_TLS_PORT', 0, 0, 65_535);
+  const [certFile, keyFile] = [text('MQTT_TLS_CERT_FILE'), text('MQTT_TLS_KEY_FILE')];
+  if (port === null) return null;
+  if (certFile === null)
+    mistakes.push('MQTT_TLS_CERT_FILE: needed with MQTT_TLS_PORT: the file of a certificate (PEM).');
+  if (keyFile === null)
+    mistakes.push('MQTT_TLS_KEY_FILE: needed with MQTT_TLS_PORT: the file of its private key (PEM).');
+  return certFile === null || keyFile === null ? null : { port, certFile, keyFile };
 }
 
 function readSource({ text, isUrl, mistakes }: Read, retained: boolean): BrokerSettings | null {

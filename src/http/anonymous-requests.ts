@@ -1,7 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { AppError, asAppError } from '../errors.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress, type Sender } from './client-address.ts';
 
 const MINUTE_MS = 60_000;
 const MAX_ADDRESSES = 10_000;
@@ -26,7 +25,7 @@ export class AnonymousRequests {
   }
 
   /** Call before the work; throws RATE_LIMITED. */
-  begin(request: IncomingMessage): void {
+  begin(request: Sender): void {
     const { perMinute, now } = this.#options;
     if (perMinute === 0) return;
     const address = this.addressOf(request);
@@ -47,7 +46,7 @@ export class AnonymousRequests {
    * Runs `lookUp` for a request, which counts when the result is null, or it fails: but for a database that does not
    * answer, which says nothing of the sender. Throws RATE_LIMITED.
    */
-  async during<T>(request: IncomingMessage, lookUp: () => Promise<T>): Promise<T> {
+  async during<T>(request: Sender, lookUp: () => Promise<T>): Promise<T> {
     this.begin(request);
     const found = await lookUp().catch((error: unknown) => this.failed(request, error));
     if (found !== null) this.wasKnown(request);
@@ -55,19 +54,19 @@ export class AnonymousRequests {
   }
 
   /** Throws the error with which looking up its token ended. */
-  failed(request: IncomingMessage, error: unknown): never {
+  failed(request: Sender, error: unknown): never {
     if (asAppError(error)?.code === 'UNAVAILABLE') this.wasKnown(request);
     throw error;
   }
 
   /** The token was valid after all: a server that was just started knows none yet. */
-  wasKnown(request: IncomingMessage): void {
+  wasKnown(request: Sender): void {
     const left = this.#left.get(this.addressOf(request));
     if (left !== undefined) left.tokens += 1;
   }
 
   /** The address that the request comes from. */
-  addressOf(request: IncomingMessage): string {
+  addressOf(request: Sender): string {
     return clientAddress(request, this.#options.trustedProxies);
   }
 }

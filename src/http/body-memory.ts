@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
+import type { Sender } from './client-address.ts';
 
 /** Maximum bytes of all bodies together. */
 const MAX_BYTES = 128 << 20;
@@ -18,7 +18,7 @@ interface Address {
   bytes: number;
   bodies: number;
   /** Bodies that are still coming in, oldest first. */
-  readonly coming: Map<IncomingMessage, Held>;
+  readonly coming: Map<Sender, Held>;
 }
 
 /**
@@ -27,13 +27,13 @@ interface Address {
  * the body that has been coming in for longest: an honest one is done in a moment.
  */
 export class BodyMemory {
-  readonly #addressOf: (request: IncomingMessage) => string;
-  readonly #held = new Map<IncomingMessage, Held>();
+  readonly #addressOf: (request: Sender) => string;
+  readonly #held = new Map<Sender, Held>();
   readonly #addresses = new Map<string, Address>();
   #bytes = 0;
 
   /** `addressOf`: the address that a request comes from. */
-  constructor(addressOf: (request: IncomingMessage) => string) {
+  constructor(addressOf: (request: Sender) => string) {
     this.#addressOf = addressOf;
   }
 
@@ -43,24 +43,24 @@ export class BodyMemory {
   }
 
   /** The address that a request comes from. */
-  addressOf(request: IncomingMessage): string {
+  addressOf(request: Sender): string {
     return this.#addressOf(request);
   }
 
   /** Notes the bytes of a body until now; `giveUp` lets go of it. */
-  hold(request: IncomingMessage, bytes: number, giveUp: (error: AppError) => void): void {
+  hold(request: Sender, bytes: number, giveUp: (error: AppError) => void): void {
     this.#put(request, bytes, giveUp);
   }
 
   /** Notes a body that has come in full, and its bytes. Throws OVERLOADED. */
-  keep(request: IncomingMessage, bytes: number): void {
+  keep(request: Sender, bytes: number): void {
     if (this.#put(request, bytes, null)) return;
     this.release(request);
     throw tooMuch();
   }
 
   /** Frees a body, if there is one. */
-  release(request: IncomingMessage): void {
+  release(request: Sender): void {
     if (this.#bytes === 0) return;
     const held = this.#held.get(request);
     if (held === undefined) return;
@@ -72,7 +72,7 @@ export class BodyMemory {
   }
 
   /** False when there is no room. */
-  #put(request: IncomingMessage, bytes: number, giveUp: Held['giveUp']): boolean {
+  #put(request: Sender, bytes: number, giveUp: Held['giveUp']): boolean {
     let held = this.#held.get(request);
     if (held === undefined) {
       held = { of: this.#address(request), bytes: 0, giveUp };
@@ -87,7 +87,7 @@ export class BodyMemory {
     return this.#makeRoom(held.of);
   }
 
-  #address(request: IncomingMessage): Address {
+  #address(request: Sender): Address {
     const name = this.#addressOf(request);
     let address = this.#addresses.get(name);
     if (address === undefined) this.#addresses.set(name, (address = { name, bytes: 0, bodies: 0, coming: new Map() }));

@@ -2,12 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { addressGroup } from './address-group.ts';
 
+/** A request, or whatever else comes from an address. */
+export type Sender = Pick<IncomingMessage, 'socket' | 'headers'>;
+
 /**
  * The address that a request comes from: an IPv4 address, an IPv6 network, as the nearest trusted proxy saw it.
  * `trustedProxies` (TRUSTED_PROXIES): number of proxies in front, each of which adds the address it sees to
  * X-Forwarded-For.
  */
-export function clientAddress({ socket, headers }: IncomingMessage, trustedProxies: number): string {
+export function clientAddress({ socket, headers }: Sender, trustedProxies: number): string {
   if (trustedProxies === 0) return addressGroup(socket.remoteAddress);
   const forwarded = headers['x-forwarded-for'];
   const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',');
