@@ -64,6 +64,7 @@ import { Sweeper } from './scheduling/sweeper.ts';
 import { FairScheduler } from './scheduling/fair-scheduler.ts';
 import { Replay } from './domain/replay/replay.ts';
 import { UnknownDevices } from './domain/receiving/unknown-devices.ts';
+import { LineReceiver } from './domain/receiving/line-receiver.ts';
 import { WebhookReceiver } from './domain/receiving/webhook-receiver.ts';
 import { WorkspaceRemoval } from './domain/products/workspace-removal.ts';
 import { WorkspaceService } from './domain/accounts/workspace-service.ts';
@@ -330,6 +331,12 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     callSearch: new CallSearch(calls, ingestCache),
     replay,
     webhookReceiver,
+    lineReceiver: new LineReceiver({
+      authenticator,
+      devices: deviceFinder,
+      recorder,
+      deviceTags: config.lineDeviceTags,
+    }),
     networkReceiver,
     unknownDevices,
     configurations,

@@ -29,6 +29,7 @@ import { networkRoute } from './http/network-route.ts';
 import { OPENAPI } from './http/openapi.ts';
 import { requestCaller } from './http/request-caller.ts';
 import { RequestTurns } from './http/request-turns.ts';
+import { lineQueryRoute, lineRoute, pingRoute, healthOfInflux } from './http/line-route.ts';
 import { makeRequestId } from './http/request-id.ts';
 import type { Handlers, PathDoorkeepers } from './http/routes.ts';
 import { RecordRoute } from './http/record-route.ts';
@@ -109,6 +110,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     log,
   });
   const network = networkRoute({ authenticator, anonymous, receiver: domain.networkReceiver, bounds, refused });
+  const lines = lineRoute({ receiver: domain.lineReceiver, bounds, refused, turns, now });
   const readJson = jsonBody(bounds, ofPages);
   return {
     doorkeepers: { authenticator, anonymous },
@@ -149,6 +151,11 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
       '/v1/devices.csv': deviceFileRoute({ ...domain, idleMs: config.clientIdleMs }),
       '/integrations/lorawan/:network': network,
       '/integrations/particle': network,
+      '/write': lines,
+      '/api/v2/write': lines,
+      '/query': lineQueryRoute(bounds),
+      '/ping': pingRoute,
+      '/health': healthOfInflux,
       '/graphql': (context) => readJson(context, () => graphql.handle(context)),
       '/console/session': sessionRoute({
         authenticator,

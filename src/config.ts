@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { type MqttSettings, readMqttSettings } from './mqtt-settings.ts';
+import { type DeviceTags, readDeviceTags } from './domain/lines/device-tags.ts';
 import { PLAN_SLUGS, type RetentionDays } from './domain/plans/plans.ts';
 
 type DatabaseSetting =
@@ -127,6 +128,11 @@ export interface Config {
    */
   readonly shutdownGraceMs: number;
   readonly mqtt: MqttSettings;
+  /**
+   * `LINE_DEVICE_TAGS` (`device,host`): The tags of line protocol that name the device: the first that a line has;
+   * `measurement+id` joins several by `-`.
+   */
+  readonly lineDeviceTags: DeviceTags;
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -252,6 +258,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     backups: backupFolder === null ? null : { folder: backupFolder, keep: whole('BACKUP_KEEP', 7, 1, 10_000) },
     shutdownGraceMs: whole('SHUTDOWN_GRACE_MS', 250, 0, 15_000),
     mqtt: readMqttSettings({ text, whole, choice: readChoice, isUrl, mistakes }),
+    lineDeviceTags: readDeviceTags(text('LINE_DEVICE_TAGS') ?? 'device,host', mistakes),
   };
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return Object.freeze(config);

@@ -3,6 +3,7 @@ import type { RequestListener, IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
 import { commonHeaders, respondToFailure } from './error-responder.ts';
 import { ingestRoutes, type IngestRoutesDeps } from './ingest-routes.ts';
+import { asInflux } from './influx-answers.ts';
 import { requestIdOf } from './request-id.ts';
 import type { RequestTurns } from './request-turns.ts';
 import { requireHost } from './require.ts';
@@ -39,6 +40,7 @@ export function createHttpApp(deps: HttpAppDeps): RequestListener {
     return next();
   });
   app.use(refuseUnreadableUrl);
+  app.use(asInflux(log));
   app.use(router.routes());
   app.on('error', (error: unknown, context?: Koa.Context) => {
     // The client went away or sent what is no HTTP: nothing is wrong here.

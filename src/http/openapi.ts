@@ -95,6 +95,25 @@ const network = (name: string): object => ({
     },
   },
 });
+const lines = (name: string): object => ({
+  post: {
+    summary: `Line protocol as for ${name}, with its answers; a tag of each line names the device (docs/lines.md).`,
+    parameters: [parameter('precision', 'query', 'Unit of the times: ns (also left out), us, ms, s, m or h.')],
+    requestBody: { required: true, content: { 'text/plain': {} } },
+    responses: Object.fromEntries(
+      Object.entries({
+        204: 'Every value was stored.',
+        400: 'The first refused line and its reason; the others were stored.',
+        401: 'No token, or one that is unknown, expired or revoked.',
+        403: 'The token lacks the scope.',
+        405: 'Another method.',
+        413: 'The body is over the limit.',
+        429: 'Too many requests without a valid token.',
+        503: 'Overloaded, stopping, or the database is away: send it again after `Retry-After`.',
+      }).map(([status, description]) => [status, { description }]),
+    ),
+  },
+});
 const plain = (summary: string, statuses: Record<string, string>): object => ({
   get: {
     summary,
@@ -186,6 +205,8 @@ export const OPENAPI = {
         },
       },
     },
+    '/write': lines('InfluxDB 1'),
+    '/api/v2/write': lines('InfluxDB 2'),
     '/v1/openapi.json': plain('This document.', { 200: 'OpenAPI 3.1.' }),
     '/healthz': plain('Whether the process is alive.', { 200: 'It is.' }),
     '/readyz': plain('Whether it can serve.', { 200: 'Ready, or degraded.', 503: 'Not ready, or stopping.' }),

@@ -7,6 +7,7 @@ const ROUTES: [name: string, path: RegExp][] = [
   ['record', /^\/v1\/devices\/[^/]+\/record\/?$/],
   ['webhook', /\/integrations\/api\//],
   ['integration', /^\/integrations\//],
+  ['lines', /^(?:\/api\/v2)?\/write\/?$/],
   ['graphql', /^\/graphql\/?$/],
   ['import', /^\/v1\/(?:.*\/)?import\/?$/],
   ['export', /^\/v1\/(?:export|.*\/history)\.\w+\/?$/],

@@ -69,6 +69,11 @@ export const REST_CALLS: Record<keyof typeof PATHS, RestCall> = {
   '/integrations/particle': {
     body: ({ serialNumber }) => JSON.stringify({ coreid: serialNumber, event: 'x', data: '1' }),
   },
+  '/write': { body: () => '' },
+  '/api/v2/write': { body: () => '' },
+  '/query': { query: () => '?q=CREATE%20DATABASE%20x' },
+  '/ping': {},
+  '/health': {},
   '/graphql': { headers: { 'Content-Type': 'application/json' }, body: () => '{"query":"{ __typename }"}' },
   '/console/session': { body: ({ token }) => JSON.stringify({ token: token ?? 'none' }) },
   '/console': {},

@@ -147,6 +147,14 @@ GET /integrations/api/:webhook                     ✓ ✓ ✓ ✓ ✓   ✓ ✓
 POST /integrations/api/:webhook                    ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   ✓ ✓   ✓   ✓
 POST /integrations/lorawan/:network                F ✓ F F ✓   F ✓ F F ✓   F ✓ F F ✓   F ✓ ✓   ✓   U U   U   U
 POST /integrations/particle                        F ✓ F F ✓   F ✓ F F ✓   F ✓ F F ✓   F ✓ ✓   ✓   U U   U   U
+POST /write                                        F ✓ F F ✓   F ✓ F F ✓   F ✓ F F ✓   F ✓ ✓   ✓   U U   U   U
+POST /api/v2/write                                 F ✓ F F ✓   F ✓ F F ✓   F ✓ F F ✓   F ✓ ✓   ✓   U U   U   U
+GET /query                                         F ✓ F F ✓   F ✓ F F ✓   F ✓ F F ✓   F ✓ ✓   ✓   U U   U   U
+POST /query                                        F ✓ F F ✓   F ✓ F F ✓   F ✓ F F ✓   F ✓ ✓   ✓   U U   U   U
+GET /ping                                          ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   ✓ ✓   ✓   ✓
+HEAD /ping                                         ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   ✓ ✓   ✓   ✓
+GET /health                                        ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   ✓ ✓   ✓   ✓
+HEAD /health                                       ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   ✓ ✓   ✓   ✓
 GET /graphql                                       ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   ✓ ✓   ✓   ✓
 POST /graphql                                      ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   ✓ ✓   ✓   ✓
 POST /console/session                              ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   U U   U   ✓

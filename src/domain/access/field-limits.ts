@@ -49,6 +49,9 @@ export const PATHS_OPEN_TO_FIELD_LIMITS: ReadonlySet<string> = new Set([
   '/v1/devices/:device/history.ndjson',
   '/v1/export.csv',
   '/v1/export.ndjson',
+  '/write',
+  '/api/v2/write',
+  '/query',
 ] satisfies (keyof typeof PATHS)[]);
 
 /** Every name in the table, such as `Query.device` and `Device.latest`. */

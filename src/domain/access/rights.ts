@@ -1,4 +1,5 @@
 import type { TokenScope } from '../entities/token.ts';
+import { LINE_PATHS } from './line-paths.ts';
 
 /**
  * The requirement of an operation. `everybody`: no token needed. `token`: any token. `person`: a PERSONAL token.
@@ -325,7 +326,7 @@ export const PATHS = {
   '/integrations/api/:webhook': { methods: ['GET', 'POST'], needs: 'everybody', below: true, bare: true },
   '/integrations/lorawan/:network': { methods: ['POST'], needs: ['RECORD'], below: true },
   '/integrations/particle': { methods: ['POST'], needs: ['RECORD'], below: true },
-  // Each operation has its own requirement, above.
+  ...LINE_PATHS,
   '/graphql': { methods: ['GET', 'POST'], needs: 'everybody' },
   '/console/session': { methods: ['POST', 'DELETE'], needs: 'everybody' },
   '/console': { methods: ['GET', 'HEAD'], needs: 'everybody', below: true },
