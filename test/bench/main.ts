@@ -13,6 +13,7 @@ const BENCHES = [
   'export',
   'configuration',
   'attack',
+  'mqtt',
 ];
 
 /** `npm run bench -- <name> [...]`: each bench prints one JSON line for each scenario and fails on a missing row. */

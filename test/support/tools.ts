@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import type { TestModule } from 'vitest/node';
 import { hasAlertmanager } from './has-alertmanager.ts';
+import { hasMosquittoClients, hasPaho } from './has-foreign-clients.ts';
 import { findMosquitto } from './has-mosquitto.ts';
 
 /** Debian's, and where others put it; nothing is ever downloaded. */
@@ -37,6 +38,13 @@ const TOOLS: readonly Tool[] = [
     isThere: () => findMosquitto() !== null,
     mark: 'describeWithMosquitto',
   },
+  {
+    name: 'mosquitto-clients',
+    tests: 'messages of mosquitto_pub',
+    isThere: hasMosquittoClients,
+    mark: 'describeWithForeignClients',
+  },
+  { name: 'python3-paho-mqtt', tests: 'messages of paho', isThere: hasPaho, mark: 'describeWithForeignClients' },
 ];
 
 /** Path of a Chromium, or null. */
