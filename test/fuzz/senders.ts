@@ -7,12 +7,14 @@ import type { GrownOperations } from './grown-operation.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { lyingDecoder } from './lying-decoders.ts';
 import { mass } from './mass.ts';
+import { packets } from './packets.ts';
 import { resume } from './resume.ts';
 import type { Targets } from './targets.ts';
 import { uplink } from './uplink.ts';
 
+// prettier-ignore
 export type Kind =
-  'record' | 'webhook' | 'network' | 'raw' | 'graphql' | 'socket' | 'decoder' | 'file' | 'page' | 'cursor' | 'mass';
+  'record' | 'webhook' | 'network' | 'raw' | 'graphql' | 'socket' | 'decoder' | 'file' | 'page' | 'cursor' | 'mass' | 'mqtt';
 
 /** One case: what it is, for people; how many inputs; and the way to send it, which gives what came back, '' for nothing. */
 export interface Case {
@@ -62,6 +64,7 @@ export class ActiveTenants {
   readonly #targets: Targets;
   readonly #operations: GrownOperations;
   readonly #http: KeepAlive;
+  readonly #mqttPort: number;
   readonly #cursors = new Cursors();
 
   constructor(server: TestServer, { targets, operations, connections }: ActiveTenantsDeps) {
@@ -69,6 +72,7 @@ export class ActiveTenants {
     this.#targets = targets;
     this.#operations = operations;
     this.#http = new KeepAlive(server.url, connections);
+    this.#mqttPort = Number(server.process.lines.find(({ msg }) => msg === 'MQTT: listening')?.['port']);
   }
 
   end(): void {
@@ -103,6 +107,8 @@ export class ActiveTenants {
         return this.#cursor(chance);
       case 'mass':
         return this.#mass(chance);
+      case 'mqtt':
+        return this.#mqtt(chance);
     }
   }
 
@@ -202,6 +208,11 @@ export class ActiveTenants {
       text: `${path} ${isHeader ? 'as a header' : ''} ${text}`,
       send: (limit) => this.#http.send('POST', path, ...sent, limit).catch(() => ''),
     };
+  }
+
+  #mqtt(chance: Chance): Case {
+    const [token, device, { webhookId }] = [this.#token(chance), this.#device(chance), this.#product(chance)];
+    return packets(chance, { port: this.#mqttPort, token, device, webhookId });
   }
 
   #request(chance: Chance, path: string, body: string | null, type = 'application/json'): Case {
