@@ -4,7 +4,7 @@ import { lineEndsIn, RecordCutter } from '../domain/transfer/record-cutter.ts';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /** Records of a file that can be sent by themselves. */
-export interface FilePart {
+interface FilePart {
   /** Text with the header, if the format has one. */
   text: string;
   records: number;

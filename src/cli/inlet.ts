@@ -34,7 +34,8 @@ const COMMANDS: Record<string, Command> = {
     run: importFile,
     usage:
       'import FILE         the same files into a running server; --device for files without that column, --charset ' +
-      'for text that is not UTF-8. Both: --url, ' +
+      'for text that is not UTF-8; --from influx|victoriametrics|thingsboard|homeassistant for files of those, with --map ' +
+      'NAME=FIELD, --device-column, --time ns|us|ms|s, --dry-run. Both: --url, ' +
       'INLET_TOKEN or --token-file; run again to go on after a cut',
   },
   config: {
