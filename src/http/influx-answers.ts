@@ -35,11 +35,19 @@ export function asInflux(log: Logger): Koa.Middleware {
   };
 }
 
-/** A token that the doorkeeper would not find: that of `Token user:token`, or of the parameters `p` or `u`. */
+/** Header of a sender (rtl_433) that was given no token for it. */
+const NO_TOKEN = /^\s*token\s+\(null\)\s*$/i;
+
+/** A token that the doorkeeper would not find: that of the parameter `p`, of `Token user:token`, or of `u`. */
 function tokenOf(authorization: string | undefined, { p, u }: Koa.Context['query']): string | null {
-  if (authorization !== undefined) return /^\s*token\s+[^:\s]*:([^:\s]+)\s*$/i.exec(authorization)?.[1] ?? null;
-  const named = [p, u].find((text) => typeof text === 'string' && /^[\x21-\x7e]+$/.test(text));
-  return typeof named === 'string' ? named : null;
+  // Before the header, as in InfluxDB.
+  if (isToken(p)) return p;
+  if (authorization === undefined || NO_TOKEN.test(authorization)) return isToken(u) ? u : null;
+  return /^\s*token\s+[^:\s]*:([^:\s]+)\s*$/i.exec(authorization)?.[1] ?? null;
+}
+
+function isToken(text: unknown): text is string {
+  return typeof text === 'string' && /^[\x21-\x7e]+$/.test(text);
 }
 
 /** Answers an error as the API of the path does. */

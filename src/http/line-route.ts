@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import { precisionOf } from '../domain/lines/line-entries.ts';
+import { UNPARSED } from '../domain/lines/line-protocol.ts';
 import type { LineReceiver, LinesOutcome } from '../domain/receiving/line-receiver.ts';
 import { bodyText } from '../domain/text/body-text.ts';
 import { type InvalidInputThrottle, unexplainedPart } from '../scheduling/invalid-input-throttle.ts';
@@ -63,7 +64,9 @@ export function lineRoute({ receiver, bounds, refused, turns, now }: LineRouteDe
     }
     context.respond = false;
     const said = `line ${first.line}: ${first.reason}`;
-    const message = `${outcome.stored > 0 ? 'partial write: ' : ''}${said} dropped=${refusedLines}`;
+    // Senders know two beginnings of what they need not send again: this, and that of a line that cannot be parsed.
+    const isPartial = outcome.stored > 0 || !first.reason.startsWith(UNPARSED);
+    const message = `${isPartial ? 'partial write: ' : ''}${said} dropped=${refusedLines}`;
     respondAsInflux(context, { status: 400, message, line: first.line });
   };
 }
