@@ -26,6 +26,7 @@ export const REASONS = {
   aliasInvalid: 0x94,
   packetTooLarge: 0x95,
   quotaExceeded: 0x97,
+  nothingStorable: 0x99,
 } as const;
 
 /** A packet that has come whole: `bytes` from its first byte, its content from `at`. */
@@ -34,6 +35,8 @@ export interface Frame {
   flags: number;
   bytes: Buffer;
   at: number;
+  /** Whether it is too large, and only its beginning is here: what follows is passed over. */
+  isCut: boolean;
 }
 
 /** Bytes that are no packet, or one that is not allowed there: the connection ends. */
@@ -49,6 +52,8 @@ export class BrokenPacket extends Error {
 const NOTHING: Buffer = Buffer.alloc(0);
 /** Maximum bytes of a length (MQTT 1.5.5). */
 const MAX_LENGTH_BYTES = 4;
+/** Bytes that are kept of a PUBLISH that is too large: its topic and packet id. */
+const HEAD_BYTES = 8_192;
 
 /** Cuts what comes over a connection into packets, which stay parts of what was read. */
 export class Frames {
@@ -58,7 +63,10 @@ export class Frames {
   #at = 0;
   readonly #later: Buffer[] = [];
   #laterBytes = 0;
+  /** Bytes to pass over. */
+  #skip = 0;
 
+  /** `maxBytes`: beyond it a packet is refused; a PUBLISH that is longer than its head is cut. */
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
   }
@@ -80,6 +88,7 @@ export class Frames {
 
   /** The next packet; null: it has not come whole yet. Throws BrokenPacket. */
   next(): Frame | null {
+    this.#passOver();
     const frame = this.#read();
     // What was read is let go of while nothing comes.
     if (this.#at === this.#bytes.length && this.#laterBytes === 0) this.#bytes = NOTHING;
@@ -101,18 +110,27 @@ export class Frames {
       [length, at] = this.#length();
     }
     if (length === null) return null;
-    if (at - this.#at + length > this.maxBytes)
-      throw new BrokenPacket(REASONS.packetTooLarge, `A packet may have ${this.maxBytes} bytes at most.`);
-    if (at + length > this.#bytes.length) {
-      if (this.#at + this.waiting < at + length) return null;
-      at -= this.#at;
-      this.#join();
-    }
     const first = this.#bytes[this.#at] ?? 0;
-    const frame = { type: first >> 4, flags: first & 15, bytes: this.#bytes.subarray(this.#at, at + length), at: 0 };
-    frame.at = at - this.#at;
-    this.#at = at + length;
-    return frame;
+    const isLong = at - this.#at + length > this.maxBytes;
+    const isCut = isLong && first >> 4 === TYPES.publish && length > HEAD_BYTES;
+    if (isLong && !isCut)
+      throw new BrokenPacket(REASONS.packetTooLarge, `A packet may have ${this.maxBytes} bytes at most.`);
+    const end = at + (isCut ? HEAD_BYTES : length);
+    const [contentAt, size] = [at - this.#at, end - this.#at];
+    if (this.waiting < size) return null;
+    if (end > this.#bytes.length) this.#join();
+    const bytes = this.#bytes.subarray(this.#at, this.#at + size);
+    this.#at += size;
+    if (isCut) this.#skip = length - HEAD_BYTES;
+    return { type: first >> 4, flags: first & 15, bytes, at: contentAt, isCut };
+  }
+
+  #passOver(): void {
+    if (this.#skip === 0) return;
+    if (this.#laterBytes > 0) this.#join();
+    const passed = Math.min(this.#skip, this.#bytes.length - this.#at);
+    this.#skip -= passed;
+    this.#at += passed;
   }
 
   /** The length of the next packet's content (null: unknown yet), and where that begins. */

@@ -82,13 +82,20 @@ export class MessageFlow {
     return isMany || this.#bytes > maxMessageBytes || this.#waiting > 0;
   }
 
-  take({ topic, qos, id, payload }: PublishPacket): void {
+  take(packet: PublishPacket): void {
+    const { topic, qos, id, payload } = packet;
     const { door, session, connection } = this.#deps;
+    const refusal = refusalOf(packet, door.maxMessageBytes);
+    if (refusal !== null) {
+      door.onReceived(refusal);
+      if (qos > 0) this.answer(this.#ackOf(qos === 1 ? TYPES.puback : TYPES.pubrec, id, refusal));
+      return;
+    }
     if (qos === 0) {
       void this.#count(payload.length, this.#receive(this.#message(topic, payload, () => false)));
       return;
     }
-    const digest = `${qos} ${hash('sha1', payload, 'base64')} ${topic.length > MAX_TOPIC ? '' : topic}`;
+    const digest = `${qos} ${hash('sha1', payload, 'base64')} ${topic}`;
     const known = session.find(id, digest, connection);
     const seen = known ?? this.#see(qos, digest, topic, payload);
     if (known === null) session.add(id, seen);
@@ -182,10 +189,6 @@ export class MessageFlow {
 
   async #receive(message: TopicMessage): Promise<Told> {
     const { door, session } = this.#deps;
-    if (isTooLong(message.topic)) {
-      door.onReceived({ code: 'INVALID_INPUT' });
-      return { reason: REASONS.topicInvalid, code: 'INVALID_INPUT', rejected: 0 };
-    }
     const until = door.now() + MAX_TRYING_MS;
     for (let waitMs = FIRST_PAUSE_MS; ; waitMs = Math.min(2 * waitMs, MAX_PAUSE_MS)) {
       try {
@@ -249,6 +252,11 @@ export class MessageFlow {
   }
 }
 
-function isTooLong(topic: string): boolean {
-  return topic.length > MAX_TOPIC || topic.split('/', MAX_LEVELS + 1).length > MAX_LEVELS;
+/** The refusal of a message that is not given on, as it can never be stored; it is acknowledged, so that it does not come for ever. */
+function refusalOf({ topic, payload, isCut }: PublishPacket, maxBytes: number): Told | null {
+  if (isCut || payload.length > maxBytes)
+    return { reason: REASONS.nothingStorable, code: 'BODY_TOO_LARGE', rejected: 0 };
+  if (topic.length > MAX_TOPIC || topic.split('/', MAX_LEVELS + 1).length > MAX_LEVELS)
+    return { reason: REASONS.topicInvalid, code: 'INVALID_INPUT', rejected: 0 };
+  return null;
 }

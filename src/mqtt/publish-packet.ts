@@ -9,6 +9,8 @@ export interface PublishPacket {
   /** 0: none, with QoS 0. */
   id: number;
   payload: Buffer;
+  /** Whether it is too large, and its payload is not here. */
+  isCut: boolean;
 }
 
 /** Lengths of properties by identifier (MQTT 5, 2.2.2.2): a number of bytes, or as their own length says. */
@@ -27,10 +29,11 @@ const PROPERTIES: ReadonlyMap<number, number | 'text' | 'pair' | 'number'> = new
 ]);
 const TOPIC_ALIAS = 0x23;
 const NO_TOPIC = 'A topic is a text without wildcards and NUL.';
+const NOTHING = Buffer.alloc(0);
 const CUT = 'A PUBLISH is shorter than it says.';
 
 /** Reads a PUBLISH: nearly every packet is one, so that it takes no way round. Throws BrokenPacket. */
-export function readPublish({ flags, bytes, at }: Frame, isVersion5: boolean): PublishPacket {
+export function readPublish({ flags, bytes, at, isCut }: Frame, isVersion5: boolean): PublishPacket {
   const qos = (flags >> 1) & 3;
   if (qos === 3) throw new BrokenPacket(REASONS.malformed, 'QoS is 0, 1 or 2.');
   const topicAt = at + 2;
@@ -42,10 +45,11 @@ export function readPublish({ flags, bytes, at }: Frame, isVersion5: boolean): P
     throw new BrokenPacket(REASONS.malformed, NO_TOPIC);
   const id = qos === 0 ? 0 : uint16(bytes, topicEnd);
   if (qos > 0 && id === 0) throw new BrokenPacket(REASONS.protocolError, 'A packet id is not 0.');
+  if (isCut) return { topic, alias: 0, qos: qos as 0 | 1 | 2, id, payload: NOTHING, isCut };
   let alias = 0;
   if (isVersion5) [alias, next] = readProperties(bytes, next);
   if (topic === '' && alias === 0) throw new BrokenPacket(REASONS.protocolError, NO_TOPIC);
-  return { topic, alias, qos: qos as 0 | 1 | 2, id, payload: bytes.subarray(next) };
+  return { topic, alias, qos: qos as 0 | 1 | 2, id, payload: bytes.subarray(next), isCut };
 }
 
 /** The topic alias among properties (0: none), and where they end. */
