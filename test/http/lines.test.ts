@@ -223,3 +223,12 @@ test('Arduino clients ask whether the server is there before they write', async 
   expect((await fetch(`${server.url}/ping?verbose=true`)).status).toBe(200);
   expect(await (await fetch(`${server.url}/health`)).json()).toMatchObject({ status: 'pass' });
 });
+
+test('the same line twice loses nothing; another value at the same moment is told', async () => {
+  const line = (value: number): string => `env,device=${HALL} humidity=${value}i ${AT + 7}`;
+  const path = '/write?precision=s';
+  expect((await write(`${line(1)}\n${line(1)}`, { path })).status).toBe(204);
+  const { status, body } = await write(`${line(1)}\n${line(2)}`, { path });
+  expect([status, body.error]).toEqual([400, expect.stringContaining('line 1: humidity: DUPLICATE_IN_REQUEST')]);
+  expect(await values('humidity')).toContainEqual([(AT + 7) * 1000, 2]);
+});

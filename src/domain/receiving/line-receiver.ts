@@ -117,8 +117,16 @@ export class LineReceiver {
           lineOf.push(line.number);
         }
       const outcome = await this.#deps.recorder.record(device, entries, { limited: false, receivedAt, recheck: find });
-      for (const { index, field, code, message } of outcome.rejected)
+      let lastOf: ReadonlyMap<string, LineEntry> | null = null;
+      for (const { index, field, code, message } of outcome.rejected) {
+        const entry = entries[index];
+        if (code === 'DUPLICATE_IN_REQUEST' && entry !== undefined) {
+          lastOf ??= new Map(entries.map((each) => [keyOf(each), each]));
+          // Radios hear a message several times: nothing is lost of the same value.
+          if (lastOf.get(keyOf(entry))?.value === entry.value) continue;
+        }
         refusals.add(lineOf[index] ?? 0, 1, `${field ?? 'a field'}: ${code} ${message}`);
+      }
       return outcome.stored;
     } catch (error) {
       const refusal = asAppError(error);
@@ -127,6 +135,10 @@ export class LineReceiver {
       return 0;
     }
   }
+}
+
+function keyOf({ field, timestamp }: LineEntry): string {
+  return `${timestamp ?? ''} ${field}`;
 }
 
 /** The device of a token that is limited to one; null: it is not. */
