@@ -97,6 +97,12 @@ describe.each(EITHER_DATABASE)('the heaviest bodies on %s', (name) => {
     expect(new Set(await Promise.all(senders.map(({ answered }) => answered)))).toEqual(new Set([200]));
   });
 
+  test('lines that are none are looked at in slices', async () => {
+    const sender = await posting(server.process, '/write', 'a\n'.repeat(400_000));
+    expect(await piecesTogether(server, [sender])).toBeGreaterThanOrEqual(4);
+    expect(await sender.answered).toBe(400);
+  });
+
   test('a content type of blanks that are none to HTTP', async () => {
     const socket = connect(server.process.port, '127.0.0.1');
     const answered = new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString())));

@@ -179,6 +179,19 @@ test('more values than one commit takes', async () => {
   expect((await rows.text()).trim().split('\n')).toHaveLength(12_001);
 });
 
+test('a line of more fields than one commit takes is refused, and loses none of the others', async () => {
+  const lines = [`e,host=${HALL} ${'pressure=1,'.repeat(10_000)}pressure=1`, `e,host=${HALL} pressure=3 ${AT + 70}`];
+  const { status, body } = await write(lines.join('\n'), { path: '/write?precision=s' });
+  expect([status, body.error]).toEqual([400, expect.stringMatching(/^partial write: line 1: .*: over 10,000 fields/)]);
+  expect(await values('pressure')).toContainEqual([(AT + 70) * 1000, 3]);
+});
+
+test('tags that are longer than an identifier hide no field', async () => {
+  const line = `mem,host=${HALL},note=${'n'.repeat(70)} used_percent=53 ${AT + 71}`;
+  expect((await write(line, { path: '/write?precision=s' })).status).toBe(204);
+  expect(await values('mem_used_percent')).toContainEqual([(AT + 71) * 1000, 53]);
+});
+
 test('the longest name that the product has is the field', async () => {
   const lines = [
     `mem,host=${HALL} used_percent=51 ${AT + 2}`,

@@ -3,6 +3,8 @@ import { ADMIN_TOKEN } from './server-process.ts';
 const FORM = 'application/x-www-form-urlencoded';
 /** What the device of the bodies of networks is called. */
 export const EUI = '70b3d57ed0000001';
+/** Tags of a line; their values together are longer than an identifier. */
+const TAGS = many(50_000, (at) => `,t${at}=aaaa`).join('');
 const PLACE = `${'1'.repeat(95)},${'1'.repeat(95)}`;
 
 /** A list of that length. */
@@ -63,5 +65,6 @@ export function heavyBodies(ground: () => Ground): [before: string, status: numb
     ['0.4 s: such a form at a webhook', 200, () => post(`/integrations/api/${ground().webhookId}/`, 'a&'.repeat(250_000), FORM)],
     ['1 s: blanks and NULs', 400, () => record(' '.repeat(500_000) + 'x' + '\0'.repeat(500_000))],
     ['500: deep variables', 400, () => post('/graphql', `{"query":"{ __typename }","variables":${nested(150_000)}}`)],
+    ['60 s: a line of many tags and fields', 400, () => post('/write', `a,device=${EUI}${TAGS} ${'b=1,'.repeat(9_000)}b=1`, 'text/plain')],
   ]; // prettier-ignore
 }

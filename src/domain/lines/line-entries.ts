@@ -55,13 +55,16 @@ export interface LineEntry {
   timestamp: number | undefined;
 }
 
+/** Maximum characters of an identifier. */
+const LONGEST_IDENTIFIER = 64;
+
 /**
  * The entry of a field of a line. Its identifier is the longest of these that the product has:
  * `<measurement>_<tags>_<field>` (values of the tags that do not name the device), `<measurement>_<field>`, `<field>`;
  * for a field called `value` also the same without it.
  */
 export function entryOf(
-  { measurement, tags }: Line,
+  line: Line,
   [key, value]: readonly [string, LineValue],
   {
     by,
@@ -69,20 +72,34 @@ export function entryOf(
     timestamp,
   }: { by: readonly string[]; has: (identifier: string) => boolean; timestamp: number | undefined },
 ): LineEntry {
-  const others: string[] = [];
-  for (const [tag, text] of tags) if (!by.includes(tag)) others.push(text);
+  const { measurement } = line;
   const isValue = key === 'value';
+  const withTags = nameWithTags(line, by);
   const names: string[][] = [];
-  for (const before of others.length === 0 ? [[measurement]] : [[measurement, ...others], [measurement]]) {
+  for (const before of withTags === null ? [[measurement]] : [withTags, [measurement]]) {
     names.push([...before, key]);
     if (isValue) names.push(before);
   }
   names.push([key]);
   const plain = isValue ? measurement : key;
-  const found = has(key) && names.length === 1 ? key : names.map(identifierOf).find(has);
-  return { field: found ?? usableIdentifier(plain) ?? plain.slice(0, 64), value, timestamp };
+  const found = names.map(identifierOf).find(has);
+  return { field: found ?? usableIdentifier(plain) ?? plain.slice(0, LONGEST_IDENTIFIER), value, timestamp };
+}
+
+/** Measurement and values of the tags that do not name the device; null: none, or more than an identifier has. */
+function nameWithTags({ measurement, tags }: Line, by: readonly string[]): string[] | null {
+  const name = [measurement];
+  let { length } = measurement;
+  for (const [tag, text] of tags) {
+    if (by.includes(tag)) continue;
+    length += text.length + 1;
+    if (length > LONGEST_IDENTIFIER) return null;
+    name.push(text);
+  }
+  return name.length === 1 ? null : name;
 }
 
 function identifierOf(parts: readonly string[]): string {
-  return parts.join('_').replace(/[^A-Za-z0-9_-]/g, '_');
+  const name = parts.join('_');
+  return name.length > LONGEST_IDENTIFIER ? '' : name.replace(/[^A-Za-z0-9_-]/g, '_');
 }

@@ -1,3 +1,5 @@
+import { MOST_ENTRIES } from '../measurements/record-body.ts';
+
 /** A value as line protocol has it; integers that no double holds are their digits. */
 export type LineValue = number | string | boolean;
 
@@ -48,13 +50,14 @@ export class LineReader {
     this.#text = text;
   }
 
-  *lines(): Generator<Line | BrokenLine> {
+  /** Null: a line with nothing in it, or a comment. */
+  *lines(): Generator<Line | BrokenLine | null> {
     while (this.#at < this.#text.length) {
       const [begin, number] = [this.#at, this.#number];
       if (this.#take(BLANK_LINE) === null) {
         const line = this.#line(number);
         yield typeof line === 'string' ? this.#broken(begin, number, line) : line;
-      }
+      } else yield null;
       for (let at = this.#text.indexOf('\n', begin); at >= 0 && at < this.#at; at = this.#text.indexOf('\n', at + 1))
         this.#number += 1;
     }
@@ -81,6 +84,7 @@ export class LineReader {
       if (value === null)
         return `invalid value ${pair[1].slice(0, SHOWN)} of ${pair[0].slice(0, SHOWN)} (a text stands in double quotes)`;
       fields.push([pair[0], value]);
+      if (fields.length > MOST_ENTRIES) return `over ${MOST_ENTRIES.toLocaleString('en')} fields`;
     } while (this.#passes(','));
     this.#take(BLANKS);
     const time = this.#take(TIME);

@@ -1,5 +1,6 @@
 import { asAppError, type ErrorCode, unauthenticated } from '../../errors.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
+import { Slices } from '../../scheduling/yield-to-event-loop.ts';
 import type { Access } from '../access/access.ts';
 import type { Authenticator } from '../accounts/authenticator.ts';
 import type { DeviceFinder } from '../ingest-cache/device-finder.ts';
@@ -65,7 +66,10 @@ export class LineReceiver {
       [byDevice, entries] = [new Map(), 0];
       for (const [name, lines] of present) stored += await this.#record(access, name, { lines, body, refusals });
     };
+    const slices = new Slices();
     for (const line of new LineReader(body.text).lines()) {
+      if (slices.isOver) await slices.next();
+      if (line === null) continue;
       if ('fault' in line) {
         refusals.add(line.number, 1, line.fault);
         continue;
@@ -111,10 +115,12 @@ export class LineReceiver {
       const has = (identifier: string): boolean => fields.has(identifier);
       const entries: LineEntry[] = [];
       const lineOf: number[] = [];
+      const slices = new Slices();
       for (const { line, by, timestamp } of lines)
         for (const field of line.fields) {
           entries.push(entryOf(line, field, { by, has, timestamp }));
           lineOf.push(line.number);
+          if (slices.isOver) await slices.next();
         }
       const outcome = await this.#deps.recorder.record(device, entries, { limited: false, receivedAt, recheck: find });
       let lastOf: ReadonlyMap<string, LineEntry> | null = null;
