@@ -5,7 +5,7 @@ import { countRows } from './count-rows.ts';
 import { eachDatabase } from './each-database.ts';
 import { generateLoad, postRequest } from './generator.ts';
 
-const [DEVICES, FIELDS, CLIENTS] = [1000, 10, 50];
+const [DEVICES, FIELDS, CLIENTS, IDLE_CLIENTS] = [1000, 10, 50, 10_000];
 /** Timestamps are written over in place: every one has this width. */
 const TIME_WIDTH = 14;
 const MARK = '"timestamp":';
@@ -14,8 +14,9 @@ let clock = 1_600_000_000_000;
 /**
  * `npm run bench -- mqtt [seconds] [sqlite|postgres|both] [window]`: messages with QoS 1 of 50 clients, ten values each,
  * `window` of them without an acknowledgement at once per client, beside the record endpoint of the same server and
- * beside a mosquitto that acknowledges the same messages without storing anything. Every acknowledged value is counted in
- * the database at the end.
+ * beside a mosquitto that acknowledges the same messages without storing anything. `…Micros`: processor time of the event
+ * loop per message, which others on the machine hardly change. Every acknowledged value is counted in
+ * the database at the end. Then what 10,000 clients take that say nothing.
  */
 export async function run(args: string[]): Promise<void> {
   const seconds = Number(args[0] ?? 8);
@@ -23,7 +24,10 @@ export async function run(args: string[]): Promise<void> {
   const window = Number(args[2] ?? 20);
   const mosquitto = await Mosquitto.start('max_inflight_messages 0');
   try {
-    await eachDatabase(only, async ({ database, newUrl }) => scenario(database, await newUrl()));
+    await eachDatabase(only, async ({ database, newUrl }) => {
+      await scenario(database, await newUrl());
+      await idle(database, await newUrl());
+    });
   } finally {
     await mosquitto.stop();
   }
@@ -33,20 +37,26 @@ export async function run(args: string[]): Promise<void> {
     const port = Number(server.lines.find(({ msg }) => msg === 'MQTT: listening')?.['port']);
     const ids = await createDevices(server);
     let stored = 0;
+    const spent = { record: new Spent(), mqtt: new Spent() };
     const ofRecord = async (forSeconds: number): Promise<number> => {
       const load = { port: server.port, connections: CLIENTS, seconds: forSeconds, next: requests(ids) };
+      const before = server.processorMs();
       const { requests: sent, failed, requestsPerSecond } = await generateLoad(load);
+      spent.record.add(server.processorMs() - before, sent);
       stored += (sent - failed) * FIELDS;
       return requestsPerSecond;
     };
     const ofMqtt = async (forSeconds: number, most: number): Promise<number> => {
+      const before = server.processorMs();
       const { acknowledged, perSecond } = await publish(port, ids, forSeconds, most);
+      if (most === window) spent.mqtt.add(server.processorMs() - before, acknowledged);
       stored += acknowledged * FIELDS;
       return perSecond;
     };
-    const ofBroker = async (forSeconds: number): Promise<number> =>
-      (await publish(Number(new URL(mosquitto.url).port), ids, forSeconds, window)).perSecond;
-    for (const warm of [ofRecord, ofBroker]) await warm(1);
+    const ofBroker = async (forSeconds: number, most = window): Promise<number> =>
+      (await publish(Number(new URL(mosquitto.url).port), ids, forSeconds, most)).perSecond;
+    await ofRecord(1);
+    await ofBroker(1);
     await ofMqtt(1, window);
     // In turns, as the machine has its moods.
     const [record, mqtt, broker] = [[] as number[], [] as number[], [] as number[]];
@@ -55,7 +65,8 @@ export async function run(args: string[]): Promise<void> {
       mqtt.push(await ofMqtt(seconds / 2, window));
       broker.push(await ofBroker(seconds / 2));
     }
-    const oneAtOnce = await ofMqtt(seconds / 2, 1);
+    const oneAtOnce = await ofMqtt(seconds / 4, 1);
+    const brokerOneAtOnce = await ofBroker(seconds / 4, 1);
     const residentMb = server.residentMb();
     const exit = await server.stop();
     const rows = await countRows(url);
@@ -71,7 +82,10 @@ export async function run(args: string[]): Promise<void> {
         mosquittoPerSecond: mean(broker),
         overRecord: ratio(mean(mqtt), mean(record)),
         overMosquitto: ratio(mean(mqtt), mean(broker)),
+        recordMicros: spent.record.micros,
+        mqttMicros: spent.mqtt.micros,
         oneAtOncePerSecond: oneAtOnce,
+        mosquittoOneAtOncePerSecond: brokerOneAtOnce,
         residentMb,
         acknowledged: stored,
         rows,
@@ -79,6 +93,41 @@ export async function run(args: string[]): Promise<void> {
     );
     if (exit !== 0 || rows !== stored)
       throw new Error(`${stored} values were acknowledged, ${rows} are there (exit ${exit})`);
+  }
+}
+
+/** Resident memory of clients that have signed in and say nothing. */
+async function idle(database: string, url: string): Promise<void> {
+  const server = await ServerProcess.start({ DATABASE_URL: url, MQTT_PORT: '0', CONNECTIONS_PER_ADDRESS: '0' });
+  const port = Number(server.lines.find(({ msg }) => msg === 'MQTT: listening')?.['port']);
+  const ids = await createDevices(server);
+  await publish(port, ids, 1, 1);
+  const beforeMb = server.residentMb();
+  const clients: Publisher[] = [];
+  while (clients.length < IDLE_CLIENTS)
+    clients.push(
+      ...(await Promise.all(
+        Array.from({ length: 100 }, (_, at) => Publisher.open(port, `${clients.length + at}`, [])),
+      )),
+    );
+  const withMb = server.residentMb();
+  for (const client of clients) client.end();
+  const exit = await server.stop();
+  console.log(JSON.stringify({ bench: 'mqtt idle', database, clients: clients.length, beforeMb, withMb, exit }));
+}
+
+/** Processor time that was spent on messages. */
+class Spent {
+  #ms = 0;
+  #messages = 0;
+
+  add(ms: number, messages: number): void {
+    this.#ms += ms;
+    this.#messages += messages;
+  }
+
+  get micros(): number {
+    return Math.round((this.#ms * 10_000) / this.#messages) / 10;
   }
 }
 
@@ -182,6 +231,11 @@ class Publisher {
     return new Publisher(socket, ids);
   }
 
+  /** Says goodbye. */
+  end(): void {
+    this.#socket.end(Buffer.from([0xe0, 0]));
+  }
+
   /** Resolves when all that was sent is acknowledged. */
   publish(until: number, window: number): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -193,7 +247,7 @@ class Publisher {
           this.#socket.write(all.length === 1 ? all[0]! : Buffer.concat(all));
         } else if (this.#sent === this.acknowledged) {
           this.#socket.off('close', lost);
-          this.#socket.end(Buffer.from([0xe0, 0]));
+          this.end();
           resolve();
         }
       };
