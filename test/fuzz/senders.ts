@@ -3,6 +3,7 @@ import type { TestServer } from '../support/server.ts';
 import { sendBytes, sendFrames } from './bare-sockets.ts';
 import type { Chance } from './chance.ts';
 import { Cursors } from './cursors.ts';
+import { fileQuery, fileText } from './file-texts.ts';
 import type { GrownOperations } from './grown-operation.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { lyingDecoder } from './lying-decoders.ts';
@@ -143,27 +144,15 @@ export class ActiveTenants {
 
   #file(chance: Chance): Case {
     const [path, type] = chance.pick([
-      [`/v1/devices/${this.#device(chance)}/history.csv`, ''],
-      [`/v1/devices/${this.#device(chance)}/history.ndjson`, ''],
+      [`/v1/devices/${this.#device(chance)}/history.${chance.pick(['csv', 'ndjson'])}`, ''],
       ['/v1/export.ndjson', ''],
       [`/v1/devices/${this.#device(chance)}/import`, 'text/csv'],
       ['/v1/import', 'application/x-ndjson'],
       ['/v1/import', 'text/csv'],
+      ['/write', 'text/plain'],
+      ['/api/v2/write', 'text/plain'],
     ] as const);
-    const keys = ['fields', 'from', 'to', 'layout', 'tag', 'product', 'resolution', 'maxPoints', 'timeZone'];
-    const value = (): string =>
-      chance.of(0.5)
-        ? chance.pick(['1h', '2020-01-01', '2030-01-01', 'wide', 'Asia/Kathmandu', '8640000000000000'])
-        : chance.text();
-    const query = Array.from({ length: chance.int(4) }, () => `${chance.pick(keys)}=${value()}`).join('&');
-    const line = (): string =>
-      chance.of(0.5) ? `serial-1,temperature,${chance.number()},${chance.number()}` : chance.text();
-    const lines = Array.from({ length: chance.int(5) }, line);
-    const body =
-      type === 'text/csv'
-        ? [chance.of(0.9) ? 'device,field,timestamp,value' : chance.text(), ...lines].join('\n')
-        : lines.map(() => chance.jsonText()).join('\n');
-    return this.#request(chance, `${path}?${query}`, type === '' ? null : body, type);
+    return this.#request(chance, `${path}?${fileQuery(chance)}`, type === '' ? null : fileText(chance, type), type);
   }
 
   #page(chance: Chance): Case {
