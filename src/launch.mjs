@@ -11,6 +11,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statfsSync,
@@ -128,9 +129,13 @@ function npmInstall(folder) {
   const { allowScripts = {}, optionalDependencies = {} } = JSON.parse(read(join(folder, 'package.json')));
   // Old npm versions leave out what their Node is too old for, and run every script of a package. So npm runs on Node
   // 24, and then only the allowed scripts.
-  const fetched = isRightNode(process.versions.node)
-    ? null
-    : `node-${PLATFORM}-${process.arch}@${optionalDependencies.node}`;
+  // One that was installed here goes with what was installed: it is kept, or another one is fetched.
+  const own = existsSync(bin('node/bin/node')) && realpathSync(bin('node/bin/node')) === realpathSync(process.execPath);
+  const isKept = own && process.versions.node === optionalDependencies.node;
+  const fetched =
+    isKept || (isRightNode(process.versions.node) && !own)
+      ? null
+      : `node-${PLATFORM}-${process.arch}@${optionalDependencies.node}`;
   const home = join(folder, 'node');
   if (fetched !== null && optionalDependencies.node !== undefined) {
     mkdirSync(home);
@@ -149,9 +154,10 @@ function npmInstall(folder) {
   const allowed = Object.keys(allowScripts).filter((name) => name !== 'node' && allowScripts[name] === true);
   const there = allowed.filter((name) => existsSync(join(folder, 'node_modules', name)));
   if (there.length > 0) failure = npm(node, folder, ['rebuild', '--no-ignore-scripts', ...there]);
-  if (node === binary) {
+  if (isKept || node === binary) {
     mkdirSync(join(folder, 'node_modules/node/bin'), { recursive: true });
-    renameSync(binary, join(folder, 'node_modules/node/bin/node'));
+    if (isKept) copyFileSync(process.execPath, join(folder, 'node_modules/node/bin/node'));
+    else renameSync(binary, join(folder, 'node_modules/node/bin/node'));
   }
   rmSync(home, { recursive: true, force: true });
   return failure;

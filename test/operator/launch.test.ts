@@ -39,8 +39,8 @@ function installed(version: string): void {
   writeFileSync(join(root, 'node_modules/.package-lock.json'), lockFile(version));
 }
 /** The launcher with npm's own registry out of reach. */
-function build(): { status: number | null; stderr: string } {
-  return spawnSync(process.execPath, ['src/launch.mjs', 'build'], {
+function build(node = process.execPath): { status: number | null; stderr: string } {
+  return spawnSync(node, ['src/launch.mjs', 'build'], {
     cwd: root,
     encoding: 'utf8',
     env: {
@@ -86,4 +86,19 @@ test('a lock whose owner is gone holds nobody up', () => {
   writeFileSync(join(root, '.inlet-lock'), String(gone));
   expect(build().status).toBe(0);
   expect(existsSync(join(root, '.inlet-lock'))).toBe(false);
+});
+
+test('an installation is replaced whole, and keeps the Node of it that runs', () => {
+  const { node: version } = process.versions;
+  const own = join(root, 'node_modules/node/bin/node');
+  mkdirSync(join(root, 'node_modules/node/bin'), { recursive: true });
+  cpSync(process.execPath, own);
+  const optionalDependencies = { node: version };
+  writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'x', optionalDependencies }));
+  const node = { version, resolved: `http://127.0.0.1:1/node-${version}.tgz`, optional: true };
+  const packages = { '': { name: 'x', optionalDependencies }, 'node_modules/node': node };
+  writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ name: 'x', lockfileVersion: 3, packages }));
+  expect(build(own)).toMatchObject({ status: 0, stderr: expect.stringContaining('installing dependencies') });
+  expect(existsSync(join(root, 'node_modules/.inlet-installed'))).toBe(true);
+  expect(spawnSync(own, ['--version'], { encoding: 'utf8' }).stdout.trim()).toBe(`v${version}`);
 });
