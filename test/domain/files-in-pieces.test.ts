@@ -216,6 +216,7 @@ function importerOf(parts: object, requireDevice = (): void => {}): Importer {
     store: { compactSoon: async () => {} },
     devices: { named: async () => DEVICE },
     ingestCache: { revision: 0 },
+    rules: { present: async () => new Map() },
     liveWindowMs: 3_600_000,
     maxFutureMs: 86_400_000,
     now: Date.now,

@@ -33,7 +33,7 @@ const TIME = /-?\d+/y;
 const END = /[ \t]*\r?(?:\n|$)/y;
 const BLANK_LINE = /[ \t]*(?:#[^\n]*|\r?)(?:\n|$)/y;
 
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const INTEGER = /^[+-]?\d+(?=i$)|^\d+(?=u$)/;
 const TRUE = /^(?:t|true)$/i;
 const FALSE = /^(?:f|false)$/i;
