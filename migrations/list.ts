@@ -24,6 +24,7 @@ import { AlertsOfRules } from './0023-alerts.ts';
 import { ToldAlerts } from './0024-told-alerts.ts';
 import { Endpoints } from './0025-endpoints.ts';
 import { OutgoingReaders } from './0026-outgoing-readers.ts';
+import { DisplayOfFields } from './0027-display-of-fields.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -53,4 +54,5 @@ export const MIGRATIONS = [
   { name: '0024-told-alerts', class: ToldAlerts },
   { name: '0025-endpoints', class: Endpoints },
   { name: '0026-outgoing-readers', class: OutgoingReaders },
+  { name: '0027-display-of-fields', class: DisplayOfFields },
 ];

@@ -295,7 +295,19 @@ export class RandomConfiguration {
       description: this.#chance(0.5) ? this.#long() : null,
       meaning,
       overflowAt: meaning === 'COUNTER' && this.#chance(0.5) ? this.#one([65_536, 0.1, 4_294_967_296]) : null,
+      display: this.#chance(0.5) ? this.#display(type) : null,
     };
+  }
+
+  #display(type: string): unknown {
+    const values: Record<string, unknown[]> = { BOOLEAN: [true, false], STRING: ['', 'on the way'], GEOLOCATION: [] };
+    const words = (values[type] ?? [-1, 0, 7]).map((value) => ({
+      value,
+      color: 'red',
+      text: this.#line().slice(0, 8).trim() || 'x',
+    }));
+    const numbers = { low: this.#one([-4.5, 0, null]), high: this.#one([7, 1e9]), decimals: this.#upTo(3) };
+    return { ...(words.length > 0 && this.#chance(0.5) ? { words } : {}), ...(type in values ? {} : numbers) };
   }
 
   #dashboard(): unknown {

@@ -61,7 +61,7 @@ export type EndpointKind = 'ALERTMANAGER' | 'EMAIL' | 'WEBHOOK';
 export type EntryInput = { field: string; timestamp?: string | null | undefined; value: number | string | boolean };
 
 /** `FieldInput` of schema.graphql. */
-export type FieldInput = { description?: string | null | undefined; identifier: string; meaning?: FieldMeaning | null | undefined; name?: string | null | undefined; overflowAt?: number | null | undefined; role?: FieldRole | null | undefined; type: FieldType; unit?: string | null | undefined };
+export type FieldInput = { description?: string | null | undefined; display?: unknown; identifier: string; meaning?: FieldMeaning | null | undefined; name?: string | null | undefined; overflowAt?: number | null | undefined; role?: FieldRole | null | undefined; type: FieldType; unit?: string | null | undefined };
 
 /** `FieldMeaning` of schema.graphql. */
 export type FieldMeaning = 'ANGLE' | 'COUNTER' | 'GAUGE' | 'STATE' | 'TOTAL';
@@ -109,7 +109,7 @@ export type UpdateConfigurationFieldInput = { default?: unknown; description?: s
 export type UpdateDeviceInput = { fields?: readonly (FieldMoveInput)[] | null | undefined; location?: string | null | undefined; metadata?: unknown; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; productId?: string | null | undefined; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
 
 /** `UpdateFieldInput` of schema.graphql. */
-export type UpdateFieldInput = { description?: string | null | undefined; meaning?: FieldMeaning | null | undefined; name?: string | null | undefined; overflowAt?: number | null | undefined; role?: FieldRole | null | undefined; type?: FieldType | null | undefined; unit?: string | null | undefined };
+export type UpdateFieldInput = { description?: string | null | undefined; display?: unknown; meaning?: FieldMeaning | null | undefined; name?: string | null | undefined; overflowAt?: number | null | undefined; role?: FieldRole | null | undefined; type?: FieldType | null | undefined; unit?: string | null | undefined };
 
 /** `UpdateProductInput` of schema.graphql. */
 export type UpdateProductInput = { answer200?: boolean | null | undefined; dashboard?: unknown; ignoreZeroPlaces?: boolean | null | undefined; key?: string | null | undefined; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; timeZone?: string | null | undefined; webhookAnswer?: WebhookAnswerInput | null | undefined };

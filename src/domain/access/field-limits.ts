@@ -15,7 +15,7 @@ const OPEN: Readonly<Record<string, string>> = {
   Device:
     'id name serialNumber deviceType product createdAt plan tags offlineAfterSeconds writeRate online lastHeardAt ' +
     'latest measurements history statistics',
-  Field: 'id identifier type name description unit role meaning overflowAt',
+  Field: 'id identifier type name description unit role meaning overflowAt display',
   Measurement: 'field timestamp value',
   Series: 'field timestamps values before resolution truncated',
   Statistics: 'field count sum average min minAt max maxAt first last difference falls',

@@ -167,7 +167,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   },
   Field: {
     'id identifier type': ANY,
-    'name description unit role meaning overflowAt aliases': SETUP,
+    'name description unit role meaning overflowAt display aliases': SETUP,
     misfits: VALUES,
   },
   Misfits: { 'misfits values devices ofDevices': VALUES },

@@ -80,7 +80,7 @@ export const TOLD: ReadonlySet<string> = new Set(
   (
     'id ids productId deviceId workspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
     'dryRun status force ignore version name email operator role kind scopes expiresAt identifier type meaning ' +
-    'overflowAt unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
+    'overflowAt display decimals words color low high unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
     'until confirm enabled levels forSeconds clearForSeconds latched schedule severity all any field operator value otherField ' +
     'configurationField clear window absentSeconds circle polygon aggregation seconds center meters days hours ' +
     'endpointId deliveryIds events notify endpointIds endpointKeys groupBy remindEverySeconds maxReminders ' +

@@ -11,6 +11,7 @@ import { readWebhookAnswer } from '../entities/webhook-answer.ts';
 import { checkAuthorKey } from '../keys/author-key.ts';
 import { checkConfigurationValue } from '../products/configuration-value.ts';
 import { checkDashboard, EMPTY_DASHBOARD } from '../products/dashboard.ts';
+import { checkDisplay } from '../products/field-display.ts';
 import { checkNewField, FIELD_TEXTS, type NewField } from '../products/new-field.ts';
 import { checkTimeZone, MAX_PRODUCT_NAME } from '../products/new-product.ts';
 import { MAX_ALIASES } from '../products/rename-field.ts';
@@ -38,6 +39,7 @@ const FIELD: GroupShape = {
     role: { kind: 'value', read: oneOf(FIELD_ROLES), otherwise: null },
     meaning: { kind: 'value', read: oneOf(FIELD_MEANINGS), otherwise: 'GAUGE' },
     overflowAt: { kind: 'value', read: number, otherwise: null },
+    display: { kind: 'value', read: readDisplay, otherwise: null },
     aliases: { kind: 'value', read: readAliases, otherwise: [] },
   },
   check: (tree, path) => void checkNewField(tree as Tree & NewField, path),
@@ -135,6 +137,12 @@ function readAliases(given: unknown, path: string): string[] {
   if (!Array.isArray(given) || given.length > MAX_ALIASES)
     throw badInput(`${path}: expected a list of at most ${MAX_ALIASES} identifiers, got ${shown(given)}.`);
   return [...new Set(given.map((one, index) => identifier(one, `${path}[${index}]`)))].toSorted();
+}
+
+/** The look of a field's values in its one form; that it fits the type is checked with the field. */
+function readDisplay(given: unknown, path: string): unknown {
+  const text = checkDisplay(null, given, path);
+  return text === null ? null : JSON.parse(text);
 }
 
 /** The source of a decoder, which is checked by running it. */

@@ -99,6 +99,7 @@ interface FieldRow {
   identifier: string;
   type: FieldType;
   wasBoolean: boolean | number;
+  display: string | null;
 }
 interface ConfigurationRow {
   productKey: number;
@@ -164,7 +165,7 @@ async function readRows(
   );
   const fields = await select<FieldRow>(
     'product_key as "productKey", "key", identifier, type, name, unit, description, role, meaning, ' +
-      'overflow_at as "overflowAt", was_boolean as "wasBoolean"',
+      'overflow_at as "overflowAt", was_boolean as "wasBoolean", display',
     'field where product_key',
     '"key"',
   );
@@ -225,6 +226,7 @@ function stateOf(name: ProductName, rows: Rows): ProductState {
     webhookAnswer: webhookAnswer === null ? null : (JSON.parse(webhookAnswer) as unknown),
     fields: fields.map((field) => ({
       ...field,
+      display: field.display === null ? null : (JSON.parse(field.display) as unknown),
       aliases: (rows.aliases.get(field.key) ?? []).map(({ identifier }) => identifier).toSorted(),
     })),
     configurationFields: configurationFields.map((field) => ({

@@ -1,4 +1,5 @@
 import { type FieldType, keepsBooleans } from '../entities/field.ts';
+import { checkDisplay } from '../products/field-display.ts';
 import { forgetRemovedField, type RemovedField } from '../measurements/forget-field.ts';
 import { insertRows, updateRows, type Columns } from '../sql/bulk-rows.ts';
 import { placeholders } from '../sql/long-columns.ts';
@@ -18,6 +19,7 @@ const FIELD: Columns = {
   meaning: 'text',
   overflow_at: 'double precision',
   was_boolean: 'boolean',
+  display: 'text',
 };
 const CONFIGURATION_FIELD: Columns = { name: 'text', description: 'text', default_value: 'jsonb' };
 
@@ -157,7 +159,8 @@ function changesOf(products: readonly WrittenProduct[], list: 'fields' | 'config
 function fieldValues(target: Tree, before: { type: FieldType; wasBoolean: boolean } | null): unknown[] {
   const { type, name = null, unit = null, description = null, role = null, meaning = 'GAUGE' } = target;
   const wasBoolean = before !== null && keepsBooleans(before, type as FieldType);
-  return [type, name, unit, description, role, meaning, target['overflowAt'] ?? null, wasBoolean];
+  const display = checkDisplay(type as FieldType, target['display'], 'display');
+  return [type, name, unit, description, role, meaning, target['overflowAt'] ?? null, wasBoolean, display];
 }
 
 /** Removes fields and lists their values for deletion. */

@@ -23,6 +23,8 @@ export interface FieldWords {
   unit?: string | null | undefined;
   description?: string | null | undefined;
   role?: FieldRole | null | undefined;
+  /** The look of its values as JSON text (`checkDisplay`). */
+  display?: string | null | undefined;
 }
 
 /** The type by which a stored value is read. */
@@ -69,6 +71,8 @@ export const FieldSchema = defineEntity({
     overflowAt: p.double().$type<number>().nullable(),
     /** A STRING that was a BOOLEAN before: numbers stored for it are its true and false. */
     wasBoolean: p.boolean().default(false),
+    /** The look of its values: JSON text in its one form (`checkDisplay`). */
+    display: p.text().nullable(),
   },
 });
 

@@ -34,8 +34,8 @@ export async function readProduct(database: Database, id: string) {
       ? null
       : await em.findOne(DecoderVersionSchema, { product: row.key, version: row.activeVersion });
   const infos = fields.map(
-    ({ key, identifier, type, name, unit, description, role, meaning, overflowAt, wasBoolean }) => {
-      return { key, identifier, type, name, unit, description, role, meaning, overflowAt, wasBoolean };
+    ({ key, identifier, type, name, unit, description, role, meaning, overflowAt, wasBoolean, display }) => {
+      return { key, identifier, type, name, unit, description, role, meaning, overflowAt, wasBoolean, display };
     },
   );
   const aliases = await em.execute<{ identifier: string; fieldKey: number }[]>(

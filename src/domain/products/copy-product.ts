@@ -13,7 +13,7 @@ import { newWebhookId } from './webhook-id.ts';
 
 /** Columns to copy from tables that number their own rows, without the product. */
 const PARTS = {
-  field: 'identifier, type, name, unit, description, role, meaning, overflow_at',
+  field: 'identifier, type, name, unit, description, role, meaning, overflow_at, display',
   configuration_field: 'identifier, type, name, description, default_value',
 };
 

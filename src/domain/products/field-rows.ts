@@ -6,7 +6,7 @@ import { placeholders } from '../sql/long-columns.ts';
 /** A field as lists show it, read as columns: entities take ten times as long. */
 export type FieldRow = Pick<
   Field,
-  'key' | 'identifier' | 'type' | 'name' | 'unit' | 'description' | 'role' | 'meaning' | 'overflowAt'
+  'key' | 'identifier' | 'type' | 'name' | 'unit' | 'description' | 'role' | 'meaning' | 'overflowAt' | 'display'
 >;
 
 /** A configuration field likewise. */
@@ -36,7 +36,7 @@ export async function partCounts(
 /** The fields of each of the products, by their keys, in the order in which they were added. */
 export async function readFields(database: Database, keys: readonly number[]): Promise<FieldRow[][]> {
   const columns =
-    '"key", product_key, identifier, type, name, unit, description, role, meaning, overflow_at as "overflowAt"';
+    '"key", product_key, identifier, type, name, unit, description, role, meaning, display, overflow_at as "overflowAt"';
   return read<FieldRow>(database, `select ${columns} from field`, keys);
 }
 

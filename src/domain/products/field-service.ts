@@ -26,6 +26,7 @@ import {
   tooManyFields,
 } from './new-field.ts';
 import { fieldId, fieldKeyOf } from './field-id.ts';
+import { checkDisplay, keptDisplay } from './field-display.ts';
 import { changedMeaning, type CheckedMeaning, type GivenMeaning } from './field-meaning.ts';
 import { renameField, wasTaken } from './rename-field.ts';
 import { requireUnwatched } from '../rules/rule-rows.ts';
@@ -51,6 +52,8 @@ interface FieldChange extends GivenMeaning {
   description?: string | null;
   /** null: none. */
   role?: FieldRole | null;
+  /** null: nothing is said. */
+  display?: unknown;
 }
 
 /** Fields of products (CONTRACT 1). Clients know a field by its sealed key (`field-id`). */
@@ -96,6 +99,10 @@ export class FieldService {
       const changed: Partial<Field> = { type, ...changedMeaning(meaningOf(found), { ...change, type }, 'input') };
       if (!isSameKind(type, found.type)) await requireUnwatched(em, { kind: 'field', ...partOf(found) });
       changed.wasBoolean = keepsBooleans(found, type);
+      changed.display =
+        change.display === undefined
+          ? keptDisplay(type, found.display ?? null)
+          : checkDisplay(type, change.display, 'input.display');
       for (const key of ['name', 'unit', 'description'] as const)
         if (change[key] !== undefined) changed[key] = checkOptionalText(change[key], `input.${key}`, FIELD_TEXTS[key]);
       if (change.role !== undefined && change.role !== found.role) {
@@ -213,7 +220,7 @@ function meaningOf({ meaning, overflowAt }: Field): CheckedMeaning {
 
 /** The changed field as a plain object, which is never stored. */
 function asChanged(field: Field, changed: Partial<Field>): Field {
-  const { key, identifier, type, name, unit, description, role, meaning, overflowAt, product } = field;
-  const shown = { key, identifier, type, name, unit, description, role, meaning, overflowAt, product, ...changed };
+  const { key, identifier, type, name, unit, description, role, product } = field;
+  const shown = { key, identifier, type, name, unit, description, role, product, ...meaningOf(field), ...changed };
   return shown as Field;
 }

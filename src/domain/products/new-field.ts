@@ -2,6 +2,7 @@ import { badInput, conflict } from '../../errors.ts';
 import { usableIdentifier } from '../entities/name-path.ts';
 import { checkOptionalText } from '../text/text.ts';
 import { FIELD_IDENTIFIER, type FieldRole, type FieldType } from '../entities/field.ts';
+import { checkDisplay } from './field-display.ts';
 import { type CheckedMeaning, checkMeaning, type GivenMeaning } from './field-meaning.ts';
 
 /** Maximum fields per product. */
@@ -15,6 +16,7 @@ export interface NewField extends GivenMeaning {
   unit?: string | null;
   description?: string | null;
   role?: FieldRole | null;
+  display?: unknown;
 }
 
 /** A field as it is stored. */
@@ -25,6 +27,7 @@ interface CheckedField extends CheckedMeaning {
   unit: string | null;
   description: string | null;
   role: FieldRole | null;
+  display: string | null;
 }
 
 /** The texts of a field besides identifier and type; empty text is null. */
@@ -50,6 +53,7 @@ export function checkNewField(field: NewField, path: string): CheckedField {
     unit: checkOptionalText(field.unit, `${path}.unit`, FIELD_TEXTS.unit),
     description: checkOptionalText(field.description, `${path}.description`, FIELD_TEXTS.description),
     role: field.role ?? null,
+    display: checkDisplay(field.type, field.display, `${path}.display`),
     ...checkMeaning(field, path),
   };
 }

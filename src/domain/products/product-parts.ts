@@ -72,7 +72,17 @@ function partOfField({
   role,
   meaning,
   overflowAt,
+  display,
 }: FieldWords & Meant & { type: string }) {
-  const parts = { type, name, unit, description, role, overflowAt, meaning: meaning === 'GAUGE' ? null : meaning };
+  const parts = {
+    type,
+    name,
+    unit,
+    description,
+    role,
+    overflowAt,
+    display,
+    meaning: meaning === 'GAUGE' ? null : meaning,
+  };
   return Object.fromEntries(Object.entries(parts).filter(([, value]) => value != null));
 }

@@ -26,8 +26,8 @@ export class FieldResolver {
 
   @Mutation(() => FieldObject, {
     description:
-      'Left out: unchanged. null clears name, unit, description, role or overflowAt. Values that do not fit another type ' +
-      'are hidden: a dry run with `misfits` counts them first.',
+      'Left out: unchanged. null clears name, unit, description, role, overflowAt or display. Values that do not fit another ' +
+      'type are hidden: a dry run with `misfits` counts them first.',
   })
   updateField(
     @Ctx() { access }: GraphqlContext,

@@ -5,7 +5,12 @@ import { DateTime } from './date-time.ts';
 import { FieldMeaningEnum, FieldRoleEnum, FieldTypeEnum } from './enums.ts';
 import { Json } from './json.ts';
 
-/** Parent: the Field entity or a FieldInfo. `id` is in resolvers/objects. */
+const DISPLAY =
+  'How people read its values, at most 2,000 bytes: {decimals, words: [{value, text, color}], low, high}. Of numbers ' +
+  'the decimals (0 to 10), and the bounds below and above which a value is striking; of single values a text (up to 60 ' +
+  'characters) and a color (green, amber, red, blue or grey).';
+
+/** Parent: the Field entity or a FieldInfo. `id` and `display` are in resolvers/objects. */
 @ObjectType('Field', { simpleResolvers: true, description: 'One thing that the devices of a product measure.' })
 export class FieldObject {
   /** Not shown; the id that clients see is sealed. */
@@ -115,6 +120,9 @@ export class FieldInput {
     description: 'Of a COUNTER: at which it begins again from 0, such as 65536 for 16 bits; above 0.',
   })
   overflowAt?: number | null;
+
+  @Field(() => Json, { nullable: true, description: DISPLAY })
+  display?: unknown;
 }
 
 @InputType({ description: 'Changes of a field: what is left out stays.' })
@@ -150,4 +158,10 @@ export class UpdateFieldInput {
     description: 'Of a COUNTER: at which it begins again from 0, such as 65536 for 16 bits; above 0; null clears.',
   })
   overflowAt?: number | null;
+
+  @Field(() => Json, {
+    nullable: true,
+    description: `${DISPLAY} null clears; a type that a part does not fit takes it away.`,
+  })
+  display?: unknown;
 }

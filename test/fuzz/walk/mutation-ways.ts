@@ -57,7 +57,7 @@ function entries(w: World, field: string): Args[] {
   return [...old, { field: 'f2', value: 1, timestamp: soon() }];
 }
 
-const OVERFLOWING = { meaning: 'COUNTER', overflowAt: 65_536 };
+const OVERFLOWING = { meaning: 'COUNTER', overflowAt: 65_536, display: { decimals: 0, low: 1 } };
 
 const fieldInput = (w: World): Args => ({
   identifier: unique(w),

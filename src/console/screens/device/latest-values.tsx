@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import { shownColor, shownText } from '../../fields/display.ts';
 import { placeText, readPlace } from '../../map/place.ts';
 import { TimeAgo } from '../../parts/time-ago.tsx';
-import { type MeasuredValue, valueText } from '../../parts/value-text.ts';
+import type { MeasuredValue } from '../../parts/value-text.ts';
 import type { DeviceField } from './device.graphql.ts';
 import type { LiveValues } from './live-values.ts';
 
@@ -32,7 +33,7 @@ export function LatestValues({ fields, latest, live }: LatestValuesProps) {
 }
 
 function LatestValue({ field, fetched, live }: { field: DeviceField; fetched: Latest | null; live: LiveValues }) {
-  const { identifier, name, unit, type } = field;
+  const { identifier, name, type } = field;
   const [pushed, setPushed] = useState<Latest | null>(null);
   useEffect(
     () =>
@@ -47,12 +48,16 @@ function LatestValue({ field, fetched, live }: { field: DeviceField; fetched: La
   );
   const shown = pushed !== null && (fetched === null || pushed.timestamp >= fetched.timestamp) ? pushed : fetched;
   const place = type === 'GEOLOCATION' ? readPlace(shown?.value) : null;
-  const text = place === null ? valueText(shown?.value, unit) : placeText(place);
+  const text = place === null ? shownText(shown?.value, field) : placeText(place);
   return (
     <li>
       <a href={`#field-${identifier}`}>
         <span class="latest-name">{name ?? identifier}</span>
-        <strong data-long={text.length > VERY_LONG ? 'very' : text.length > LONG} title={text}>
+        <strong
+          data-color={shownColor(shown?.value, field) ?? undefined}
+          data-long={text.length > VERY_LONG ? 'very' : text.length > LONG}
+          title={text}
+        >
           {text}
         </strong>
         <small>

@@ -5,6 +5,7 @@ import { request } from '../../api/request.ts';
 import type { FieldMeaning, FieldRole, FieldType } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { AddField } from '../../decoding/decoding.graphql.ts';
+import { displayFrom, DisplayInputs, typedDisplay } from '../../fields/display-inputs.tsx';
 import { MEANINGS, meaningsOf, proposedMeaning } from '../../fields/meanings.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
@@ -46,6 +47,7 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
     unit: field?.unit ?? null,
     type: field?.type ?? ('FLOAT' as FieldType),
   });
+  const [display, setDisplay] = useState(() => typedDisplay(field?.display));
   const [chosen, setChosen] = useState<FieldMeaning | null>(field?.meaning ?? null);
   /** The type whose misfits were shown: the next submit saves it. */
   const [warned, setWarned] = useState<{ type: FieldType; text: string } | null>(null);
@@ -64,6 +66,7 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
       description: given('description'),
       type,
       meaning,
+      display: displayFrom(display, type),
       overflowAt: meaning === 'COUNTER' && overflow !== null ? Number(overflow) : null,
     };
     if (field === null) {
@@ -151,6 +154,7 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
           Description
           <textarea name="description" rows={2} maxLength={2000} defaultValue={field?.description ?? ''} />
         </label>
+        <DisplayInputs type={typed.type} typed={display} onTyped={setDisplay} />
         {isNewType && warned?.type === typed.type && <Note>{warned.text}</Note>}
         <FormEnd action={saving} onCancel={onClose}>
           {field === null ? 'Add field' : isNewType && warned?.type === typed.type ? 'Save all the same' : 'Save'}

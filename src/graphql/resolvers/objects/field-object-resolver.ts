@@ -4,8 +4,10 @@ import type { FieldInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
 import { fieldId } from '../../../domain/products/field-id.ts';
 import type { FieldMisfits } from '../../../domain/products/field-misfits.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
+import { StoredJson } from '../../context/stored-json.ts';
 import type { Promised } from '../../context/promised.ts';
 import { FieldMeaningEnum } from '../../types/enums.ts';
+import { Json } from '../../types/json.ts';
 import { FieldObject, MisfitsObject } from '../../types/field.ts';
 
 type Parent = Field | FieldInfo;
@@ -34,6 +36,16 @@ export class FieldObjectResolver {
   @FieldResolver(() => FieldMeaningEnum, { description: 'What its numbers are, which charts follow.' })
   meaning(@Root() field: Parent): FieldMeaning {
     return field.meaning ?? 'GAUGE';
+  }
+
+  @FieldResolver(() => Json, {
+    nullable: true,
+    description:
+      'How people read its values: {decimals, words: [{value, text, color}], low, high}, each only where it is said. ' +
+      'null: nothing is said.',
+  })
+  display(@Root() field: Parent): StoredJson | null {
+    return field.display == null ? null : new StoredJson(field.display);
   }
 
   @FieldResolver(() => MisfitsObject, {
