@@ -81,6 +81,8 @@ function outputType(type: GraphQLOutputType, inner: string): string {
 interface Selected {
   type: GraphQLOutputType;
   sets: SelectionSetNode[];
+  /** True when a directive may leave it out. */
+  mayLack: boolean;
 }
 
 function collect(
@@ -96,7 +98,9 @@ function collect(
     else {
       const key = node.alias?.value ?? node.name.value;
       const field = parent.getFields()[node.name.value];
-      const selected = into.get(key) ?? { type: field!.type, sets: [] };
+      const mayLack = (node.directives ?? []).length > 0;
+      const selected = into.get(key) ?? { type: field!.type, sets: [], mayLack };
+      selected.mayLack &&= mayLack;
       if (node.selectionSet !== undefined) selected.sets.push(node.selectionSet);
       into.set(key, selected);
     }
@@ -113,7 +117,8 @@ function objectType(
   const lines = [...fields].map(([key, selected]) => {
     const type = getNamedType(selected.type);
     const inner = isObjectType(type) ? objectType(selected.sets, type, fragments) : named(type.name);
-    return `${key}: ${outputType(selected.type, inner)}`;
+    const value = outputType(selected.type, inner);
+    return selected.mayLack ? `${key}?: ${value === 'unknown' ? value : `${value} | undefined`}` : `${key}: ${value}`;
   });
   return `{ ${lines.join('; ')} }`;
 }
@@ -195,6 +200,8 @@ function schemaTypes(): string {
     } else throw new Error(`${name}: neither enum nor input`);
   }
   const sorted = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
+  const mutations = Object.keys(schema.getMutationType()!.getFields()).sort();
+  sorted.push(`/** The name of every mutation. */\nexport const MUTATIONS = '${mutations.join(' ')}'.split(' ');`);
   return `${HEAD}\n${sorted.join('\n\n')}\n`;
 }
 

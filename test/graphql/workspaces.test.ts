@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
-import { createMember, createWorkspace, PASSWORD, signIn } from '../support/tenant.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
+import { createMember, createToken, createWorkspace, PASSWORD, setMember, signIn } from '../support/tenant.ts';
 
 const SET =
   'mutation ($w: ID!, $u: ID!, $r: Role!) { setMember(workspaceId: $w, userId: $u, role: $r) { members { user { id } role } } }';
@@ -48,6 +48,32 @@ describe.each(EITHER_DATABASE)('workspaces and users on %s', (database) => {
     });
     const { workspaces } = await server.gql('{ workspaces { id } }');
     expect(workspaces.map((workspace: { id: string }) => workspace.id)).toContain(created.id);
+  });
+
+  test('a workspace says what the one who asks may do there', async () => {
+    const QUERY = '{ viewer { workspaces { id scopes } } workspaces { scopes } }';
+    const all = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'];
+    const scopesOf = async (token: string, id: string): Promise<string[]> => {
+      const { viewer, workspaces } = await server.gql(QUERY, {}, token);
+      if (viewer.workspaces.length === 1) expect(workspaces).toEqual([{ scopes: viewer.workspaces[0].scopes }]);
+      return viewer.workspaces.find((one: { id: string }) => one.id === id)?.scopes;
+    };
+    const [here, there] = [await createWorkspace(server, 'here'), await createWorkspace(server, 'there')];
+    const viewer = await createMember(server, here, 'VIEWER');
+    await setMember(server, there, viewer.userId, 'ADMIN');
+    expect(await scopesOf(viewer.token, here)).toEqual(['READ']);
+    expect(await scopesOf(viewer.token, there)).toEqual(all);
+    const editor = await createMember(server, here, 'EDITOR');
+    expect(await scopesOf(editor.token, here)).toEqual(['READ', 'RECORD', 'CONFIGURE']);
+    const { id } = await createProduct(server, { input: { workspaceId: here } });
+    const given = ['ADMIN', 'READ', 'CONFIGURE'];
+    const whole = await createToken(server, server.adminToken, here, given);
+    expect(await scopesOf(whole.secret, here)).toEqual(['READ', 'CONFIGURE', 'ADMIN']);
+    // What ADMIN is for concerns the whole workspace.
+    const limited = await createToken(server, server.adminToken, here, given, { productIds: [id] });
+    expect(await scopesOf(limited.secret, here)).toEqual(['READ', 'CONFIGURE']);
+    const few = await createToken(server, server.adminToken, here, ['READ'], { fields: ['temperature'] });
+    expect(await scopesOf(few.secret, here)).toEqual(['READ']);
   });
 
   test.each([

@@ -114,6 +114,12 @@ export type UpdateFieldInput = { description?: string | null | undefined; displa
 /** `UpdateProductInput` of schema.graphql. */
 export type UpdateProductInput = { answer200?: boolean | null | undefined; dashboard?: unknown; ignoreZeroPlaces?: boolean | null | undefined; key?: string | null | undefined; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; timeZone?: string | null | undefined; webhookAnswer?: WebhookAnswerInput | null | undefined };
 
+/** `UpdateTokenInput` of schema.graphql. */
+export type UpdateTokenInput = { deviceIds?: readonly (string)[] | null | undefined; expiresAt?: string | null | undefined; fields?: readonly (string)[] | null | undefined; name?: string | null | undefined; productIds?: readonly (string)[] | null | undefined };
+
+/** `UpdateUserInput` of schema.graphql. */
+export type UpdateUserInput = { email?: string | null | undefined; name?: string | null | undefined; operator?: boolean | null | undefined; password?: string | null | undefined };
+
 /** `UplinkInput` of schema.graphql. */
 export type UplinkInput = { bytes: string; deviceId?: string | null | undefined; port?: number | null | undefined; recvTime?: string | null | undefined; variables?: unknown };
 
@@ -122,3 +128,6 @@ export type WebhookAnswerInput = { body?: string | null | undefined; contentType
 
 /** `WriteRateSource` of schema.graphql. */
 export type WriteRateSource = 'DEVICE' | 'PRODUCT' | 'SERVER' | 'WORKSPACE';
+
+/** The name of every mutation. */
+export const MUTATIONS = 'acceptInvitation acknowledgeAlert activateDecoder addConfigurationField addDecoderExample addField adoptUnknownDevice adoptUnknownDevices applyConfiguration changePassword cloneProduct createDevices createEndpoint createInvitation createPasswordReset createProduct createRule createToken createUser createWorkspace deleteDevices deleteEndpoint deleteMeasurements deleteProduct deleteRule deleteUser deleteWorkspace ignoreSuggestedField importDevices planConfiguration recordMeasurements removeConfigurationField removeDecoderExample removeField removeFieldAlias removeMember renameField renameWorkspace renewToken replaceDevice replayCalls resetPassword retryDeliveries revokeInvitation revokeToken rotateEndpointSecret rotateWebhook saveDecoder setConfiguration setMember setWriteRate signIn snoozeAlert testDecoder testEndpoint testRule updateConfigurationField updateDevice updateDevices updateEndpoint updateField updateProduct updateRule updateToken updateUser'.split(' ');

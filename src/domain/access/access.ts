@@ -2,7 +2,7 @@ import { AppError, forbidden, notFound } from '../../errors.ts';
 import type { Role } from '../entities/member.ts';
 import { noteChangeOf } from './audit-trail.ts';
 import type { FieldRight, OperationRight } from './rights.ts';
-import type { TokenKind, TokenScope } from '../entities/token.ts';
+import { TOKEN_SCOPES, type TokenKind, type TokenScope } from '../entities/token.ts';
 import { must } from '../../must.ts';
 
 const ROLE_SCOPES: Record<Role, ReadonlySet<TokenScope>> = {
@@ -159,6 +159,12 @@ export class Access {
 
   may(workspaceId: string, scope: TokenScope): boolean {
     return this.#scopes.get(workspaceId)?.has(scope) ?? false;
+  }
+
+  /** The scopes in a workspace, in the order of the contract. A limited token has no ADMIN: that needs all of it. */
+  scopesIn(workspaceId: string): TokenScope[] {
+    const whole = !this.limited && this.fields === null;
+    return TOKEN_SCOPES.filter((scope) => this.may(workspaceId, scope) && (whole || scope !== 'ADMIN'));
   }
 
   seesWorkspace(workspaceId: string): boolean {

@@ -30,7 +30,7 @@ const OPEN: Readonly<Record<string, string>> = {
   Viewer: 'user token tokens workspaces',
   Token: 'id kind name scopes products devices fields createdAt expiresAt lastUsedAt',
   CreatedToken: 'secret token',
-  Workspace: 'id name',
+  Workspace: 'id name scopes',
   Plan: 'slug name deviceAllowance retentionDays',
   WriteRate: 'perSecond source',
   PageInfo: 'endCursor hasNextPage',

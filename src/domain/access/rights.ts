@@ -282,7 +282,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
     'products devices': VALUES,
   },
   Workspace: {
-    'id name': ANY,
+    'id name scopes': ANY,
     'writeRate endpoints': SETUP,
     members: VALUES,
     'tokens invitations': { anyOf: ['ADMIN'], on: 'parent' },

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Field, ID, ObjectType } from 'type-graphql';
 
-/** Parent: the Workspace entity. `members` and `tokens` are in resolvers/objects. */
+/** Parent: the Workspace entity. `scopes`, `members` and `tokens` are in resolvers/objects. */
 @ObjectType('Workspace', {
   simpleResolvers: true,
   description: 'The tenant: products, devices and individual tokens belong to exactly one, users are its members.',

@@ -1,8 +1,10 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { TokenService } from '../../../domain/accounts/token-service.ts';
 import type { WorkspaceService } from '../../../domain/accounts/workspace-service.ts';
+import type { TokenScope } from '../../../domain/entities/token.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
 import type { Promised } from '../../context/promised.ts';
+import { TokenScopeEnum } from '../../types/enums.ts';
 import { TokenObject } from '../../types/token.ts';
 import { MemberObject } from '../../types/user.ts';
 import { WorkspaceObject } from '../../types/workspace.ts';
@@ -16,6 +18,13 @@ export class WorkspaceObjectResolver {
   constructor(workspaces: WorkspaceService, tokens: TokenService) {
     this.#workspaces = workspaces;
     this.#tokens = tokens;
+  }
+
+  @FieldResolver(() => [TokenScopeEnum], {
+    description: 'What the token that asks may do there; where it is limited, only within its limits.',
+  })
+  scopes(@Root() { id }: WorkspaceObject, @Ctx() { access }: GraphqlContext): TokenScope[] {
+    return access.scopesIn(id);
   }
 
   @FieldResolver(() => [MemberObject], {
