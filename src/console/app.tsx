@@ -10,6 +10,7 @@ import { ROUTES } from './routes.ts';
 import { LinkScreen } from './screens/sign-in/link-screen.tsx';
 import { SignInScreen } from './screens/sign-in/sign-in-screen.tsx';
 import { session } from './session/session.ts';
+import { reader } from './time/reader.ts';
 
 interface Shown {
   key: string;
@@ -21,6 +22,8 @@ interface Shown {
 /** The whole page: that of a link, the sign-in page without a session, else the screen of the address. */
 export function App() {
   const now = useStore(session);
+  // Draw all times anew when the reader chooses another zone or clock.
+  const { zone, clock } = useStore(reader);
   const { path } = usePlace();
   const shown = useScreen();
   useEffect(() => {
@@ -39,7 +42,7 @@ export function App() {
   const { key, Screen, params, section } = shown;
   return (
     <Shell section={section} viewer={now.viewer}>
-      <Screen key={key} params={params} />
+      <Screen key={`${key} ${zone} ${clock}`} params={params} />
     </Shell>
   );
 }

@@ -1,15 +1,17 @@
+import { timeFormat } from '../parts/time-text.ts';
+
 const DAY = 86_400;
 
-const formats = {
-  second: new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' }),
-  minute: new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }),
-  day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }),
-  month: new Intl.DateTimeFormat(undefined, { month: 'short' }),
-  year: new Intl.DateTimeFormat(undefined, { year: 'numeric' }),
-};
+const FORMATS = {
+  second: { hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  minute: { hour: '2-digit', minute: '2-digit' },
+  day: { day: 'numeric', month: 'short' },
+  month: { month: 'short' },
+  year: { year: 'numeric' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
 /**
- * Labels for the marks of a time axis (Unix seconds, `step` seconds apart) in this browser's language; at the begin of
+ * Labels for the marks of a time axis (Unix seconds, `step` seconds apart) in the reader's zone; at the begin of
  * a day or year, a second line names it.
  */
 export function timeLabels(marks: readonly number[], step: number): string[] {
@@ -24,7 +26,7 @@ export function timeLabels(marks: readonly number[], step: number): string[] {
   let before = '';
   return marks.map((mark) => {
     const at = mark * 1_000;
-    const [text, below] = [formats[fine].format(at), formats[coarse].format(at)];
+    const [text, below] = [timeFormat(FORMATS[fine]).format(at), timeFormat(FORMATS[coarse]).format(at)];
     const isNew = below !== before;
     before = below;
     return isNew ? `${text}\n${below}` : text;

@@ -6,6 +6,7 @@ import { followFingers } from './follow-fingers.ts';
 import { followKeys } from './follow-keys.ts';
 import type { Stretch } from './gestured-range.ts';
 import { drawReferences, type Reference, spanOf } from './references.ts';
+import { zoneName } from '../time/local-time.ts';
 import { timeLabels } from './time-axis.ts';
 import { valueMarks } from './value-marks.ts';
 import './time-chart.css';
@@ -151,6 +152,8 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
   const names = (): readonly string[] | undefined => latest.current.names;
   return {
     ...size,
+    // Marks stand at the full hours and days of the reader's zone.
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zoneName()),
     padding: [8, HALF_A_LABEL, 0, 0],
     legend: { show: false },
     cursor: {

@@ -1,3 +1,5 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { useStore } from '../api/store.ts';
 import { useAction } from '../api/use-action.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -17,33 +19,57 @@ export function AccountMenu({ viewer }: { viewer: AccountViewer }) {
   const chosen = useStore(workspaceId);
   const themeNow = useStore(theme);
   const leaving = useAction(signOut);
+  const [isReading, setReading] = useState(false);
+  const ReaderDialog = useReaderDialog(isReading);
   const who = viewer.user?.name ?? viewer.user?.email ?? viewer.token.name;
   return (
-    <Menu label={`Account: ${who}`} button={<span class="avatar">{who.slice(0, 1).toUpperCase()}</span>}>
-      <div class="menu-head">
-        <strong>{who}</strong>
-        <small>{viewer.user === null ? 'token of a workspace' : viewer.user.email}</small>
-      </div>
-      {viewer.workspaces.length > 1 && (
-        <div class="menu-part" role="group" aria-label="Workspace">
-          {viewer.workspaces.map(({ id, name }) => (
-            <button key={id} type="button" aria-pressed={id === chosen} onClick={() => chooseWorkspace(id)}>
-              <Icon name={id === chosen ? 'check' : 'none'} />
-              {name}
-            </button>
-          ))}
+    <>
+      <Menu label={`Account: ${who}`} button={<span class="avatar">{who.slice(0, 1).toUpperCase()}</span>}>
+        <div class="menu-head">
+          <strong>{who}</strong>
+          <small>{viewer.user === null ? 'token of a workspace' : viewer.user.email}</small>
         </div>
-      )}
-      <div class="menu-part">
-        <button type="button" data-stays onClick={() => theme.set(nextTheme(themeNow))}>
-          <Icon name="theme" />
-          Theme: {themeNow}
-        </button>
-        <button type="button" disabled={leaving.busy} onClick={() => void leaving.run()}>
-          <Icon name="leave" />
-          Sign out
-        </button>
-      </div>
-    </Menu>
+        {viewer.workspaces.length > 1 && (
+          <div class="menu-part" role="group" aria-label="Workspace">
+            {viewer.workspaces.map(({ id, name }) => (
+              <button key={id} type="button" aria-pressed={id === chosen} onClick={() => chooseWorkspace(id)}>
+                <Icon name={id === chosen ? 'check' : 'none'} />
+                {name}
+              </button>
+            ))}
+          </div>
+        )}
+        <div class="menu-part">
+          <button type="button" data-stays onClick={() => theme.set(nextTheme(themeNow))}>
+            <Icon name="theme" />
+            Theme: {themeNow}
+          </button>
+          <button type="button" onClick={() => setReading(true)}>
+            <Icon name="clock" />
+            Time zone and clock…
+          </button>
+          <button type="button" disabled={leaving.busy} onClick={() => void leaving.run()}>
+            <Icon name="leave" />
+            Sign out
+          </button>
+        </div>
+      </Menu>
+      {isReading && ReaderDialog !== null && <ReaderDialog onClose={() => setReading(false)} />}
+    </>
   );
+}
+
+type LaterDialog = ComponentType<{ onClose: () => void }>;
+
+/** The dialog of zone and clock; null until its code is loaded, which begins when it is wanted. */
+function useReaderDialog(isWanted: boolean): LaterDialog | null {
+  const [Shown, setShown] = useState<LaterDialog | null>(null);
+  useEffect(() => {
+    if (isWanted)
+      void import('./reader-dialog.tsx').then(
+        (code) => setShown(() => code.ReaderDialog),
+        () => {},
+      );
+  }, [isWanted]);
+  return Shown;
 }

@@ -22,6 +22,7 @@ const PATHS = {
   battery: 'M2 7h13v6H2zM17 9v2',
   signal: 'M4 16v-3M8 16v-6M12 16V7M16 16V4',
   bell: 'M5 14V9a5 5 0 0 1 10 0v5l1.5 1.5h-13zM8.5 17.5h3',
+  clock: 'M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM10 6v4l3 2',
   pencil: 'm4 16 1-4L14 3l3 3-9 9z',
 } as const;
 

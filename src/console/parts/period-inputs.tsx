@@ -1,5 +1,5 @@
 import { setParameters } from '../navigation/place.ts';
-import { localTime } from '../time/local-time.ts';
+import { localTime, readLocalTime } from '../time/local-time.ts';
 
 interface PeriodInputsProps {
   /** ms UTC; null: open. */
@@ -24,9 +24,7 @@ function TimeInput({ label, name, time }: { label: string; name: 'from' | 'to'; 
       <input
         type="datetime-local"
         value={time === null ? '' : localTime(time)}
-        onChange={({ currentTarget: { value } }) =>
-          setParameters({ [name]: value === '' ? null : new Date(value).toISOString() })
-        }
+        onChange={({ currentTarget: { value } }) => setParameters({ [name]: readLocalTime(value) })}
       />
     </label>
   );

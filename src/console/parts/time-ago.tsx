@@ -5,9 +5,14 @@ const TICK_MS = 5_000;
 const now = createStore(Date.now());
 setInterval(() => now.set(Date.now()), TICK_MS);
 
+/** The present time in milliseconds; draws again every five seconds. */
+export function useNow(): number {
+  return useStore(now);
+}
+
 /** Time since then, kept up to date; the exact time on hover. `empty` stands for never. */
 export function TimeAgo({ at, empty = 'never' }: { at: string | null; empty?: string }) {
-  const ms = useStore(now);
+  const ms = useNow();
   if (at === null) return <span class="muted">{empty}</span>;
   return (
     <time dateTime={at} title={dateTimeText(new Date(at))}>

@@ -13,6 +13,31 @@ export function numberText(value: number): string {
   return size >= 1e5 ? WHOLE.format(value) : PLAIN.format(value);
 }
 
+/** A number of things. */
+export function countText(count: number): string {
+  return WHOLE.format(count);
+}
+
+/** A number of things with their name: `1 device`, `2,000 devices`. */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${countText(count)} ${count === 1 ? one : many}`;
+}
+
+const COMPUTED_DIGITS = 5;
+const MAX_DIGITS = 17;
+
+/**
+ * A computed number without the digits that were never measured; never rounded past its bounds, such as a mean beyond
+ * the smallest or the largest value.
+ */
+export function roundedWithin(value: number, low: number | null = null, high: number | null = null): number {
+  for (let digits = COMPUTED_DIGITS; digits < MAX_DIGITS; digits += 1) {
+    const rounded = Number(value.toPrecision(digits));
+    if ((low === null || rounded >= low) && (high === null || rounded <= high)) return rounded;
+  }
+  return value;
+}
+
 /** Any measured value for people, with its unit; a dash for none, words for a text without letters. */
 export function valueText(value: MeasuredValue | undefined, unit: string | null = null): string {
   if (value == null) return '–';

@@ -5,7 +5,7 @@ import { CALL_STATUSES } from '../../decoding/call-status.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
-import { localTime } from '../../time/local-time.ts';
+import { localTime, readLocalTime } from '../../time/local-time.ts';
 import { chosenCalls, NOTHING_REPLAYED, replayInSteps, type ReplayChoice, type ReplayTally } from './replay-steps.ts';
 import { DryRunTable } from './dry-run-table.tsx';
 
@@ -59,7 +59,7 @@ export function ReplaySheet({ productId, callId, shown, onClose }: ReplaySheetPr
     event.preventDefault();
     const choice = event.currentTarget as HTMLFormElement;
     const text = textsOf(choice);
-    const time = (name: string): string | null => (text(name) === '' ? null : new Date(text(name)).toISOString());
+    const time = (name: string): string | null => readLocalTime(text(name));
     const status = new FormData(choice).getAll('status') as CallStatus[];
     void checking.run({ from: time('from'), to: time('to'), status: status.length === 0 ? null : status });
   };

@@ -1,5 +1,6 @@
 import type { DecoderRequestInput, UplinkInput } from '../../api/schema-types.ts';
 import type { CallParts } from '../../decoding/decoding.graphql.ts';
+import { readLocalTime } from '../../time/local-time.ts';
 
 /** The input of a trial, as the form holds it. `callId`: that logged call without changes. */
 export interface TrialInput {
@@ -77,24 +78,26 @@ export function exampleRequest(
 ): DecoderRequestInput {
   if (input.kind === 'request') return requestOf(input);
   const device = devices.find(({ id }) => id === input.deviceId) ?? devices[0];
+  const receivedAt = readLocalTime(input.receivedAt);
   const message = {
     end_device_ids: { dev_eui: device?.serialNumber ?? '0000000000000000' },
     uplink_message: {
       f_port: portOf(input),
       frm_payload: btoa(String.fromCharCode(...readBytes(input.bytes).bytes)),
-      ...(input.receivedAt === '' ? {} : { received_at: new Date(input.receivedAt).toISOString() }),
+      ...(receivedAt === null ? {} : { received_at: receivedAt }),
     },
   };
   return { method: 'POST', path: '/integrations/lorawan/tti/', body: JSON.stringify(message) };
 }
 
 function uplinkOf(input: TrialInput): UplinkInput {
-  const { bytes, deviceId, receivedAt, variables } = input;
+  const { bytes, deviceId, variables } = input;
+  const recvTime = readLocalTime(input.receivedAt);
   return {
     bytes,
     port: portOf(input),
     ...(deviceId === '' ? {} : { deviceId }),
-    ...(receivedAt === '' ? {} : { recvTime: new Date(receivedAt).toISOString() }),
+    ...(recvTime === null ? {} : { recvTime }),
     ...(variables.trim() === '' ? {} : { variables: namedLines(variables) }),
   };
 }

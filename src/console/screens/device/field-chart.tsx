@@ -2,6 +2,7 @@ import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { type ChartData, TimeChart, type UnderCursor } from '../../chart/time-chart.tsx';
 import { BUCKETS_SHOW } from '../../fields/meanings.ts';
 import { Note } from '../../parts/note.tsx';
+import { dateTimeText } from '../../parts/time-text.ts';
 import { numberText, valueText } from '../../parts/value-text.ts';
 import { chartDataOf, MAX_STATES } from '../../chart/field-chart-data.ts';
 import { StatisticsLine } from './statistics-line.tsx';
@@ -86,8 +87,6 @@ interface ReadoutProps {
   text: (value: number) => string;
 }
 
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-
 /** The value under the cursor, or the last one. */
 function Readout({ data: { timestamps, values, band }, names, at, text }: ReadoutProps) {
   const index = at ?? values.findLastIndex((value) => value !== null);
@@ -96,7 +95,7 @@ function Readout({ data: { timestamps, values, band }, names, at, text }: Readou
   const [low, high] = [band?.low[index], band?.high[index]];
   return (
     <span class="readout">
-      {at !== null && <small>{MOMENT.format(timestamp * 1_000)}</small>}
+      {at !== null && <small>{dateTimeText(timestamp * 1_000)}</small>}
       <strong>{names?.[value] ?? text(value)}</strong>
       {low != null && high != null && (
         <small>

@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks';
 import { Icon } from '../../parts/icon.tsx';
 import { textsOf } from '../../parts/form-texts.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { rangeText } from '../../parts/time-text.ts';
 import { Note } from '../../parts/note.tsx';
 import { moved, ownRange, scaled } from '../../time/time-range.ts';
-import { localTime, zoneName } from '../../time/local-time.ts';
+import { localTime, readLocalTime, timeOf, zoneName } from '../../time/local-time.ts';
 import { type ShownRange, SPAN_NAMES } from './use-range.ts';
 
 const NAMES = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month', year: 'Year' };
-const SPAN = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** Chooses and moves the range of time, and shows the zone of its times. */
 export function RangeBar({ range }: { range: ShownRange }) {
@@ -24,7 +24,7 @@ export function RangeBar({ range }: { range: ShownRange }) {
           </button>
         ))}
         <button type="button" aria-pressed={fetched.name === 'own'} onClick={() => setAsking(true)}>
-          Own…
+          Custom…
         </button>
       </div>
       <div class="row steps">
@@ -37,7 +37,7 @@ export function RangeBar({ range }: { range: ShownRange }) {
         <button
           type="button"
           class="quiet"
-          aria-label="Closer"
+          aria-label="Zoom in"
           onClick={() => {
             const { from, to } = scaled(view, 0.5);
             range.zoom(Date.parse(from), Date.parse(to));
@@ -45,7 +45,7 @@ export function RangeBar({ range }: { range: ShownRange }) {
         >
           <Icon name="plus" />
         </button>
-        <button type="button" class="quiet" aria-label="Wider" onClick={() => range.chooseOwn(scaled(view, 2))}>
+        <button type="button" class="quiet" aria-label="Zoom out" onClick={() => range.chooseOwn(scaled(view, 2))}>
           <Icon name="minus" />
         </button>
         {fetched.name === 'own' && (
@@ -55,7 +55,7 @@ export function RangeBar({ range }: { range: ShownRange }) {
         )}
       </div>
       <span class="hint span">
-        {SPAN.formatRange(shown.from, shown.to)} · {zoneName()}
+        {rangeText(shown.from, shown.to)} · {zoneName()}
       </span>
       {isAsking && (
         <OwnRange
@@ -82,14 +82,14 @@ interface OwnRangeProps {
 function OwnRange({ from, to, onClose, onChosen }: OwnRangeProps) {
   const [mistake, setMistake] = useState<string | null>(null);
   return (
-    <Dialog title="Own range" onClose={onClose}>
+    <Dialog title="Custom range" onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
           const text = textsOf(event.currentTarget);
-          const [start, end] = [Date.parse(text('from')), Date.parse(text('to'))];
-          if (start < end) onChosen(start, end);
+          const [start, end] = [timeOf(readLocalTime(text('from'))), timeOf(readLocalTime(text('to')))];
+          if (start !== null && end !== null && start < end) onChosen(start, end);
           else setMistake('The range must begin before it ends.');
         }}
       >

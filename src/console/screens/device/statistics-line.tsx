@@ -1,7 +1,7 @@
 import type { FieldMeaning, FieldType } from '../../api/schema-types.ts';
 import { placeText, readPlace } from '../../map/place.ts';
 import { dateTimeText } from '../../parts/time-text.ts';
-import { numberText, valueText } from '../../parts/value-text.ts';
+import { countText, numberText, roundedWithin, valueText } from '../../parts/value-text.ts';
 
 /** Statistics of a range of one field, from the API. */
 export interface RangeStatistics {
@@ -35,7 +35,7 @@ export function StatisticsLine({ statistics, unit, type, meaning }: StatisticsLi
   const at = (time: string | null): string | undefined => (time === null ? undefined : dateTimeText(new Date(time)));
   return (
     <dl class="statistics" data-numbers={isNumber}>
-      <Fact name="Values" value={count.toLocaleString()} />
+      <Fact name="Values" value={countText(count)} />
       {isNumber && (
         <>
           {meaning !== 'ANGLE' && (
@@ -47,7 +47,15 @@ export function StatisticsLine({ statistics, unit, type, meaning }: StatisticsLi
           {isCounted ? (
             <Fact name="Last" value={valueText(last?.value ?? null, unit)} />
           ) : (
-            <Fact name="Mean" value={text(rounded(average))} title={meaning === 'STATE' ? 'By time.' : undefined} />
+            <Fact
+              name="Mean"
+              value={text(
+                average === null
+                  ? null
+                  : roundedWithin(average, meaning === 'ANGLE' ? null : min, meaning === 'ANGLE' ? null : max),
+              )}
+              title={meaning === 'STATE' ? 'By time.' : undefined}
+            />
           )}
           {meaning !== 'ANGLE' && (
             <Fact
@@ -81,9 +89,7 @@ function changeOf(first: unknown, last: unknown): number | null {
   return typeof first === 'number' && typeof last === 'number' ? last - first : null;
 }
 
-const DIGITS = 5;
-
 /** Rounds a computed number, whose last digits were never measured. */
 function rounded(value: number | null): number | null {
-  return value === null ? null : Number(value.toPrecision(DIGITS));
+  return value === null ? null : roundedWithin(value);
 }

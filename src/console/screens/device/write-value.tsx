@@ -4,6 +4,7 @@ import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
+import { readLocalTime } from '../../time/local-time.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { type DeviceField, WriteValue as Write } from './device.graphql.ts';
 
@@ -19,11 +20,11 @@ export function WriteValue({ device, fields, onClose }: WriteValueProps) {
   const field = fields.find((one) => one.identifier === identifier);
   const writing = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
-    const at = text('at');
+    const at = readLocalTime(text('at'));
     const entry = {
       field: identifier,
       value: text('value'),
-      ...(at === '' ? {} : { timestamp: new Date(at).toISOString() }),
+      ...(at === null ? {} : { timestamp: at }),
     };
     const { recordMeasurements } = await request(Write, { id: device.id, entries: [entry] });
     const [refused] = recordMeasurements.rejected;

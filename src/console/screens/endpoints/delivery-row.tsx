@@ -1,3 +1,4 @@
+import { TimeLeft } from '../../parts/time-left.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
 import { DELIVERY_STATES } from './endpoint-words.ts';
@@ -29,7 +30,7 @@ export function DeliveryRow({ delivery, onRetry }: DeliveryRowProps) {
             {attempts.length > 1 && `, ${attempts.length} tries`}
             {status === 'WAITING' && nextAttemptAt !== null && (
               <>
-                , again <TimeAgo at={nextAttemptAt} />
+                , again <TimeLeft at={nextAttemptAt} isCalm past="now" />
               </>
             )}
           </small>

@@ -4,6 +4,7 @@ import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
+import { readLocalTime } from '../../time/local-time.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { RetryDeliveries } from './endpoints.graphql.ts';
 
@@ -26,10 +27,7 @@ export function RetrySheet({ endpointId, onClose, onDone }: RetrySheetProps) {
       return;
     }
     const text = textsOf(form);
-    const [from, to] = (['from', 'to'] as const).map((name) =>
-      text(name) === '' ? null : new Date(text(name)).toISOString(),
-    );
-    const range = { from: from ?? null, to: to ?? null };
+    const range = { from: readLocalTime(text('from')), to: readLocalTime(text('to')) };
     const { retryDeliveries } = await request(RetryDeliveries, { endpointId, ...range, dryRun: true });
     setCounted({ count: retryDeliveries, ...range });
   });
