@@ -7,6 +7,7 @@ import { useAction } from '../../api/use-action.ts';
 import { AddField } from '../../decoding/decoding.graphql.ts';
 import { displayFrom, DisplayInputs, typedDisplay } from '../../fields/display-inputs.tsx';
 import { MEANINGS, meaningsOf, proposedMeaning } from '../../fields/meanings.ts';
+import { FIELD_TYPES, TYPE_WORDS } from '../../fields/type-words.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { givenIn, onSubmit, textsOf } from '../../parts/form-texts.ts';
@@ -21,14 +22,6 @@ export const ROLES: readonly { role: FieldRole | null; text: string }[] = [
   { role: 'BATTERY', text: 'battery' },
   { role: 'SIGNAL', text: 'signal' },
   { role: 'LOCATION', text: 'location' },
-];
-
-const TYPES: readonly { type: FieldType; text: string }[] = [
-  { type: 'FLOAT', text: 'number' },
-  { type: 'INTEGER', text: 'whole number' },
-  { type: 'BOOLEAN', text: 'true or false' },
-  { type: 'STRING', text: 'text' },
-  { type: 'GEOLOCATION', text: 'place' },
 ];
 
 interface FieldSheetProps {
@@ -111,9 +104,9 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
         <label>
           Type
           <select name="type">
-            {TYPES.map(({ type, text }) => (
+            {FIELD_TYPES.map((type) => (
               <option key={type} value={type} selected={type === field?.type}>
-                {text}
+                {TYPE_WORDS[type]}
               </option>
             ))}
           </select>

@@ -7,6 +7,7 @@ import { Note } from '../../parts/note.tsx';
 import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { may } from '../../session/session.ts';
+import { TYPE_WORDS } from '../../fields/type-words.ts';
 import { FieldSheet, ROLES } from './field-sheet.tsx';
 import { type ProductField, RemoveField, UpdateField } from './product.graphql.ts';
 import { RemoveFieldDialog } from './remove-field-dialog.tsx';
@@ -69,7 +70,7 @@ export function FieldsCard({ productId, fields, onChanged }: FieldsCardProps) {
                   <td class="mono">{field.identifier}</td>
                   <td title={field.description ?? undefined}>{field.name}</td>
                   <td>
-                    {field.type.toLowerCase()}
+                    {TYPE_WORDS[field.type]}
                     {field.meaning !== 'GAUGE' && <small> {field.meaning.toLowerCase()}</small>}
                   </td>
                   <td>{field.unit}</td>

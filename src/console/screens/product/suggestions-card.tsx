@@ -3,6 +3,7 @@ import { request } from '../../api/request.ts';
 import type { FieldType } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { AddField } from '../../decoding/decoding.graphql.ts';
+import { TYPE_WORDS } from '../../fields/type-words.ts';
 import { proposedMeaning } from '../../fields/meanings.ts';
 import { Note } from '../../parts/note.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
@@ -64,7 +65,7 @@ export function SuggestionsCard({ productId, suggestions, onChanged }: Suggestio
             <div class="grow">
               <strong class="mono">{suggestion.identifier}</strong>{' '}
               <small>
-                {suggestion.name ?? ''} {suggestion.type.toLowerCase()}
+                {suggestion.name ?? ''} {TYPE_WORDS[suggestion.type]}
                 {suggestion.unit !== null && `, ${suggestion.unit}`}
                 {proposedMeaning(suggestion) !== 'GAUGE' && `, ${proposedMeaning(suggestion).toLowerCase()}`} · last{' '}
                 {JSON.stringify(suggestion.lastValue)} · {suggestion.seen}× · <TimeAgo at={suggestion.lastSeenAt} />

@@ -3,18 +3,11 @@ import { request } from '../../api/request.ts';
 import type { FieldType } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
 import { proposedMeaning } from '../../fields/meanings.ts';
+import { FIELD_TYPES, TYPE_WORDS } from '../../fields/type-words.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
 import { StartDevice, StartedProducts, StartPlans, StartProduct } from './start.graphql.ts';
-
-const TYPES: readonly [FieldType, string][] = [
-  ['FLOAT', 'number'],
-  ['INTEGER', 'whole number'],
-  ['BOOLEAN', 'yes or no'],
-  ['STRING', 'text'],
-  ['GEOLOCATION', 'place'],
-];
 
 interface FieldRow {
   identifier: string;
@@ -99,9 +92,9 @@ export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => vo
               value={row.type}
               onChange={(event) => setRow(index, { type: event.currentTarget.value as FieldType })}
             >
-              {TYPES.map(([type, name]) => (
+              {FIELD_TYPES.map((type) => (
                 <option key={type} value={type}>
-                  {name}
+                  {TYPE_WORDS[type]}
                 </option>
               ))}
             </select>

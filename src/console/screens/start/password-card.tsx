@@ -3,12 +3,14 @@ import { useAction } from '../../api/use-action.ts';
 import { textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
+import { keepWay } from '../../session/last-way.ts';
 import { SetPassword } from './start.graphql.ts';
 
 /** Sets a password for users who signed in with the printed token. */
 export function PasswordCard({ email }: { email: string }) {
   const setting = useAction(async (newPassword: string) => {
     await request(SetPassword, { newPassword });
+    keepWay('password');
     toast('Password set. Next time you can sign in with it.');
   });
   return (
