@@ -14,7 +14,7 @@ const installedNode = join(root, 'node_modules', 'node', 'bin', 'node');
 if (!existsSync(dist)) fail('nothing is built yet: run "npm run build" first');
 else if (Number(process.versions.node.split('.')[0]) !== NODE_MAJOR) handOver();
 else {
-  if (process.argv[2] === 'start') becomeServer();
+  if (process.argv[2] === 'start' && !process.argv.includes('--help')) becomeServer();
   await import(join(dist, 'cli', 'inlet.js'));
 }
 
@@ -28,7 +28,9 @@ function becomeServer() {
 /** To the Node that npm installed beside the code. */
 function handOver() {
   if (!existsSync(installedNode))
-    return fail(`Inlet needs Node ${NODE_MAJOR}, this is ${process.version}; "npm run build" installs it beside the code`);
+    return fail(
+      `Inlet needs Node ${NODE_MAJOR}, this is ${process.version}; "npm run build" installs it beside the code`,
+    );
   const child = spawn(installedNode, process.argv.slice(1), { stdio: 'inherit' });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)));

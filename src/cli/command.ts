@@ -8,7 +8,4 @@ export interface CommandInput {
 }
 
 /** A command of `inlet`: resolves with its exit code, 0 if none; rejects with the message to print. */
-export interface Command {
-  run: (input: CommandInput) => Promise<unknown>;
-  usage: string;
-}
+export type Command = (input: CommandInput) => Promise<unknown>;

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
 import { performance } from 'node:perf_hooks';
+import { programVersion } from '../program-file.ts';
 
 const SIZES = [1, 10, 100, 1_000, 10_000, 100_000];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -168,8 +169,12 @@ class RequestDurations {
   }
 }
 
-/** Adds the metrics that every Node.js process reports, by names that Prometheus allows. */
+/** Adds what is running, and the metrics that every Node.js process reports, by names that Prometheus allows. */
 function addDefaultMetrics(registry: Registry): void {
+  const build = { name: 'inlet_build_info', help: '1, with the versions of Inlet and of the Node that it runs on.' };
+  new Gauge({ ...build, labelNames: ['version', 'node'], registers: [registry] })
+    .labels(programVersion(), process.versions.node)
+    .set(1);
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   let last = performance.eventLoopUtilization();

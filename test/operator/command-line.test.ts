@@ -353,7 +353,21 @@ describe('inlet backup, check and restore', () => {
     for (const command of ['backup', 'restore'])
       expect((await inlet([command, 'file'], postgres)).err).toContain('use pg_dump and pg_restore');
     expect(await inlet([], {})).toMatchObject({ code: 2, err: expect.stringMatching(/^Usage.*inlet backup FILE/s) });
-    expect(await inlet(['help'], {})).toMatchObject({ code: 0, err: expect.stringContaining('inlet backup FILE') });
+    expect(await inlet(['help'], {})).toMatchObject({ code: 0, out: expect.stringContaining('inlet backup FILE') });
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    expect(await inlet(['--version'], {})).toEqual({ code: 0, out: `inlet ${version}\n`, err: '' });
+    // Of one command all that it takes, and nothing of others; a server does not start.
+    const told = await inlet(['export', '--help'], {});
+    expect(told).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Usage: inlet export FILE.*--layout/s),
+      err: '',
+    });
+    expect(told.out).not.toContain('backup');
+    expect(await inlet(['start', '--help'], {})).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Usage: inlet start\n/),
+    });
     for (const none of ['bakup', 'toString', '__proto__']) {
       const err = expect.stringMatching(new RegExp(`no "inlet ${none}".*inlet backup FILE`, 's'));
       expect(await inlet([none], {})).toMatchObject({ code: 2, err });

@@ -50,6 +50,8 @@ test('requests, values and decoder runs are counted', async () => {
   expect(await valueOf('inlet_decoder_run_duration_seconds_count{outcome="THREW"}')).toBe(1);
   expect(await valueOf('inlet_flush_duration_seconds_count')).toBeGreaterThanOrEqual(3);
   expect(await valueOf('process_resident_memory_bytes')).toBeGreaterThan(1e6);
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  expect(await valueOf(`inlet_build_info{version="${version}",node="${process.versions.node}"}`)).toBe(1);
   // No secret, no tenant's name.
   expect(await (await read()).text()).not.toContain(product.webhookId);
 });
