@@ -54,6 +54,16 @@ export const ROUTES: readonly Route[] = [
     load: () => import('./screens/access/access-screen.tsx').then((code) => code.AccessScreen),
   },
   {
+    path: '/audit',
+    section: 'access',
+    load: () => import('./screens/audit/audit-screen.tsx').then((code) => code.AuditScreen),
+  },
+  {
+    path: '/users',
+    section: 'access',
+    load: () => import('./screens/users/users-screen.tsx').then((code) => code.UsersScreen),
+  },
+  {
     path: '/sign-in',
     section: null,
     load: () => import('./screens/sign-in/way-back-screen.tsx').then((code) => code.WayBackScreen),

@@ -68,7 +68,7 @@ describeInBrowser('access', () => {
     };
     const join = await pathOf();
     await dialog.getByRole('button', { name: 'I have it' }).click();
-    await page.getByText(/grace@example.org is invited as ADMIN until/).waitFor();
+    await page.getByText(/grace@example.org is invited as ADMIN; the invitation ends in 7 days/).waitFor();
     await shoot(page, 'invitation');
 
     const theirs = await openConsole(server, join, { signedIn: false });

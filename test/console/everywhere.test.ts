@@ -71,7 +71,7 @@ const fits = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
 
 const screens = (): [name: string, path: string, ready: (page: Page) => Promise<unknown>][] => [
-  ['sign-in', '/devices', (page) => page.getByLabel('Email address').waitFor()],
+  ['sign-in', '/devices', (page) => page.getByLabel('Token').waitFor()],
   ['start', '/start', (page) => page.getByRole('button', { name: 'Create product and device' }).waitFor()],
   ['devices', '/devices', (page) => page.getByText('device two').waitFor()],
   ['device', `/devices/${device}`, (page) => page.getByRole('region', { name: 'door' }).locator('strong').waitFor()],

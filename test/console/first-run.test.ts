@@ -109,6 +109,7 @@ describeInBrowser('the first run', () => {
     await page.getByText('Password set.').waitFor();
     const { viewer } = await server.gql('{ viewer { user { email } } }');
     const again = await openConsole(server, '/start', { signedIn: false });
+    await again.getByRole('button', { name: 'Password' }).click();
     await again.getByLabel('Email address').fill(viewer.user.email);
     await again.getByLabel('Password', { exact: true }).fill('a very good one');
     await again.getByRole('button', { name: 'Sign in' }).click();

@@ -1,58 +1,84 @@
+import { useEffect } from 'preact/hooks';
 import { useStore } from '../../api/store.ts';
 import { useQuery } from '../../api/use-query.ts';
+import { href } from '../../navigation/place.ts';
 import { useTitle } from '../../navigation/use-title.ts';
 import { Note } from '../../parts/note.tsx';
-import { workspaceId } from '../../session/session.ts';
-import { OwnAccess, WorkspaceMembers, WorkspaceTokens } from './access.graphql.ts';
+import { countText } from '../../parts/value-text.ts';
+import { loadSession, mayHere, session, workspaceId } from '../../session/session.ts';
+import { Access } from './access.graphql.ts';
 import { Members } from './members.tsx';
 import { PasswordForm } from './password-form.tsx';
 import { TokenList } from './token-list.tsx';
 import { Workspaces } from './workspaces.tsx';
 import './access.css';
 
-/** The screen of tokens, members, workspaces and plans. */
+/** The screen of tokens, members, workspaces and plans: to each reader only the parts that are theirs. */
 export function AccessScreen() {
   useTitle('Access');
   const workspace = useStore(workspaceId);
-  const own = useQuery(OwnAccess, {});
-  const tokens = useQuery(WorkspaceTokens, workspace === null ? null : { id: workspace });
-  const members = useQuery(WorkspaceMembers, workspace === null ? null : { id: workspace });
-  // Show all lists at once: one after the other they would push each other down.
-  const isWaiting = [own, tokens, members].some(({ data, loading }) => data === null && loading);
-  const viewer = own.data?.viewer ?? null;
-  const name = viewer?.workspaces.find(({ id }) => id === workspace)?.name ?? 'the workspace';
-  const refetch = (): void => {
-    void own.refetch();
-    void tokens.refetch();
-  };
-  if (isWaiting)
+  const now = useStore(session);
+  const [isSomewhere, isAdmin] = [workspace !== null, mayHere('ADMIN')];
+  // A person's token has no limits, and neither has one that may ADMIN.
+  const isPerson = now.state === 'in' && now.viewer.user !== null;
+  const seesMembers = mayHere('READ') && (isPerson || isAdmin);
+  const { data, error, loading, fresh, refetch } = useQuery(Access, {
+    id: workspace ?? '',
+    isSomewhere,
+    seesMembers,
+    isAdmin,
+  });
+  useEffect(() => {
+    // Somebody has taken a right away meanwhile: ask again for what is left.
+    if (error?.code === 'FORBIDDEN') void loadSession();
+  }, [error]);
+  // What another workspace answered is not shown under this one's name.
+  if (!fresh && loading)
     return (
       <main class="page access">
         <h1>Access</h1>
         <div class="waiting lists" aria-busy="true" />
       </main>
     );
+  const { viewer, workspace: here, plans } = (fresh ? data : null) ?? {};
+  const name = viewer?.workspaces.find(({ id }) => id === workspace)?.name ?? 'the workspace';
+  const isOperator = viewer?.user?.operator ?? false;
+  const onChanged = (): void => void refetch();
   return (
     <main class="page access">
-      <h1>Access</h1>
-      {own.error !== null && <Note kind="error">{own.error.message}</Note>}
-      <TokenList
-        title={`Tokens of ${name}`}
-        about="For devices and services. Each may do what it was given and nothing else."
-        kind="INDIVIDUAL"
-        tokens={tokens.data?.workspace.tokens ?? null}
-        error={tokens.error?.message ?? null}
-        current={viewer?.token.id ?? null}
-        onChanged={refetch}
-      />
-      {workspace !== null && (
+      <header class="page-head">
+        <h1 class="grow">Access</h1>
+        {(isAdmin || isOperator) && (
+          <a class="button" href={href('/audit')}>
+            Audit log
+          </a>
+        )}
+        {isOperator && (
+          <a class="button" href={href('/users')}>
+            Users
+          </a>
+        )}
+      </header>
+      {error !== null && <Note kind="error">{error.message}</Note>}
+      {isAdmin && here?.tokens !== undefined && (
+        <TokenList
+          title={`Tokens of ${name}`}
+          about="For devices and services. Each may do what it was given and nothing else."
+          kind="INDIVIDUAL"
+          tokens={here.tokens}
+          current={viewer?.token.id ?? null}
+          onChanged={onChanged}
+        />
+      )}
+      {workspace !== null && seesMembers && here?.members !== undefined && (
         <Members
           workspaceId={workspace}
           name={name}
-          members={members.data?.workspace.members ?? []}
-          error={members.error?.message ?? null}
-          refetch={members.refetch}
-          isOperator={viewer?.user?.operator ?? false}
+          members={here.members}
+          invitations={here.invitations ?? []}
+          refetch={refetch}
+          isAdmin={isAdmin}
+          isOperator={isOperator}
         />
       )}
       {viewer?.user != null && (
@@ -62,18 +88,13 @@ export function AccessScreen() {
             about={`They act as you, ${viewer.user.email}. Signing in makes one as well.`}
             kind="PERSONAL"
             tokens={viewer.tokens}
-            error={null}
             current={viewer.token.id}
-            onChanged={refetch}
+            onChanged={onChanged}
           />
           <PasswordForm />
         </>
       )}
-      <Workspaces
-        workspaces={viewer?.workspaces ?? []}
-        isOperator={viewer?.user?.operator ?? false}
-        onChanged={refetch}
-      />
+      <Workspaces workspaces={viewer?.workspaces ?? []} isOperator={isOperator} onChanged={onChanged} />
       <section class="card" aria-label="Plans">
         <header class="card-head">
           <h2>Plans</h2>
@@ -88,12 +109,12 @@ export function AccessScreen() {
             </tr>
           </thead>
           <tbody>
-            {own.data?.plans.map(({ slug, name: plan, deviceAllowance, retentionDays }) => (
+            {plans?.map(({ slug, name: plan, deviceAllowance, retentionDays }) => (
               <tr key={slug}>
                 <td>
                   {plan} <small class="mono">{slug}</small>
                 </td>
-                <td class="number">{deviceAllowance?.toLocaleString() ?? 'any number'}</td>
+                <td class="number">{deviceAllowance === null ? 'any number' : countText(deviceAllowance)}</td>
                 <td class="number">{retentionDays === null ? 'for ever' : `${retentionDays} days`}</td>
               </tr>
             ))}

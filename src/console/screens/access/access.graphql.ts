@@ -1,21 +1,12 @@
 // Written by build/console-operations.ts. Do not edit.
 import type { Operation } from '../../api/operation.ts';
-import type { CreateTokenInput, CreateUserInput, Role, TokenKind, TokenScope } from '../../api/schema-types.ts';
+import type { CreateTokenInput, CreateUserInput, Role, TokenKind, TokenScope, UpdateTokenInput } from '../../api/schema-types.ts';
 
 /** The selection of the fragment `ShownToken` of access.graphql. */
 export type ShownToken = { id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null; fields: (string)[] | null };
 
-/** The query `OwnAccess` of access.graphql. */
-export const OwnAccess: Operation<{ viewer: { user: { id: string; email: string; operator: boolean } | null; token: { id: string }; tokens: ({ id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null; fields: (string)[] | null })[]; workspaces: ({ id: string; name: string })[] }; plans: ({ slug: string; name: string; deviceAllowance: number | null; retentionDays: number | null })[] }, {  }> = { text: "query OwnAccess{viewer{user{id email operator}token{id}tokens{...ShownToken}workspaces{id name}}plans{slug name deviceAllowance retentionDays}}fragment ShownToken on Token{id name kind scopes createdAt lastUsedAt expiresAt products{id name}devices{id name}fields}" };
-
-/** The query `WorkspaceTokens` of access.graphql. */
-export const WorkspaceTokens: Operation<{ workspace: { tokens: ({ id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null; fields: (string)[] | null })[] } }, { id: string }> = { text: "query WorkspaceTokens($id:ID!){workspace(id:$id){tokens{...ShownToken}}}fragment ShownToken on Token{id name kind scopes createdAt lastUsedAt expiresAt products{id name}devices{id name}fields}" };
-
-/** The query `WorkspaceMembers` of access.graphql. */
-export const WorkspaceMembers: Operation<{ workspace: { members: ({ role: Role; user: { id: string; email: string; name: string | null } })[] } }, { id: string }> = { text: "query WorkspaceMembers($id:ID!){workspace(id:$id){members{role user{id email name}}}}" };
-
-/** The query `WorkspaceInvitations` of access.graphql. */
-export const WorkspaceInvitations: Operation<{ workspace: { invitations: ({ email: string; role: Role | null; expiresAt: string })[] } }, { id: string }> = { text: "query WorkspaceInvitations($id:ID!){workspace(id:$id){invitations{email role expiresAt}}}" };
+/** The query `Access` of access.graphql. */
+export const Access: Operation<{ viewer: { user: { id: string; email: string; operator: boolean } | null; token: { id: string }; tokens: ({ id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null; fields: (string)[] | null })[]; workspaces: ({ id: string; name: string; scopes: (TokenScope)[] })[] }; workspace?: { members?: ({ role: Role; user: { id: string; email: string; name: string | null } })[] | undefined; tokens?: ({ id: string; name: string; kind: TokenKind; scopes: (TokenScope)[]; createdAt: string; lastUsedAt: string | null; expiresAt: string | null; products: ({ id: string; name: string })[] | null; devices: ({ id: string; name: string })[] | null; fields: (string)[] | null })[] | undefined; invitations?: ({ email: string; role: Role | null; expiresAt: string })[] | undefined } | undefined; plans: ({ slug: string; name: string; deviceAllowance: number | null; retentionDays: number | null })[] }, { id: string; isSomewhere: boolean; seesMembers: boolean; isAdmin: boolean }> = { text: "query Access($id:ID!$isSomewhere:Boolean!$seesMembers:Boolean!$isAdmin:Boolean!){viewer{user{id email operator}token{id}tokens{...ShownToken}workspaces{id name scopes}}workspace(id:$id)@include(if:$isSomewhere){members@include(if:$seesMembers){role user{id email name}}tokens@include(if:$isAdmin){...ShownToken}invitations@include(if:$isAdmin){email role expiresAt}}plans{slug name deviceAllowance retentionDays}}fragment ShownToken on Token{id name kind scopes createdAt lastUsedAt expiresAt products{id name}devices{id name}fields}" };
 
 /** The query `TokenLimits` of access.graphql. */
 export const TokenLimits: Operation<{ products: { edges: ({ node: { id: string; name: string } })[] } }, { workspaceId?: string | null | undefined }> = { text: "query TokenLimits($workspaceId:ID){products(workspaceId:$workspaceId first:500){edges{node{id name}}}}" };
@@ -31,6 +22,12 @@ export const FindUser: Operation<{ user: { id: string } | null }, { email: strin
 
 /** The mutation `MakeToken` of access.graphql. */
 export const MakeToken: Operation<{ createToken: { secret: string } }, { input: CreateTokenInput }> = { text: "mutation MakeToken($input:CreateTokenInput!){createToken(input:$input){secret}}" };
+
+/** The mutation `ChangeToken` of access.graphql. */
+export const ChangeToken: Operation<{ updateToken: { id: string } }, { id: string; input: UpdateTokenInput }> = { text: "mutation ChangeToken($id:ID!$input:UpdateTokenInput!){updateToken(id:$id input:$input){id}}" };
+
+/** The mutation `RenewToken` of access.graphql. */
+export const RenewToken: Operation<{ renewToken: { secret: string } }, { id: string }> = { text: "mutation RenewToken($id:ID!){renewToken(id:$id){secret}}" };
 
 /** The mutation `RevokeToken` of access.graphql. */
 export const RevokeToken: Operation<{ revokeToken: string }, { id: string }> = { text: "mutation RevokeToken($id:ID!){revokeToken(id:$id)}" };

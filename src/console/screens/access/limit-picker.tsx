@@ -13,7 +13,8 @@ interface Named {
 }
 
 interface NamedDevice extends Named {
-  product: { id: string };
+  /** Left out: not known. */
+  product?: { id: string };
 }
 
 /** Limits of a token; both empty: the whole workspace. */

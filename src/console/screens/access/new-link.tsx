@@ -21,7 +21,9 @@ export function NewLink({ onClose, onMade }: NewLinkProps) {
   const [limit, setLimit] = useState<TokenLimit>({ products: [], devices: [] });
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [link, setLink] = useState<string | null>(null);
-  const fields = useFields([...limit.products, ...limit.devices.map(({ product }) => product)].map(({ id }) => id));
+  const fields = useFields(
+    [...limit.products, ...limit.devices.flatMap(({ product }) => product ?? [])].map(({ id }) => id),
+  );
   const making = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
     const shown = chosen.filter((identifier) => fields.some((field) => field.identifier === identifier));

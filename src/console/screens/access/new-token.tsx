@@ -2,15 +2,16 @@ import { useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import type { TokenKind, TokenScope } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
-import { CopyText } from '../../parts/copy-text.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { workspaceId } from '../../session/session.ts';
+import { mayHere, workspaceId } from '../../session/session.ts';
 import { MakeToken } from './access.graphql.ts';
 import { EndPicker, endIn } from './end-picker.tsx';
 import { LimitPicker, type TokenLimit } from './limit-picker.tsx';
 import { SCOPE_WORDS, SCOPES } from './scope-words.ts';
+import { fieldsIn } from './token-fields.ts';
+import { TokenSecret } from './token-secret.tsx';
 
 interface NewTokenProps {
   kind: TokenKind;
@@ -26,15 +27,13 @@ export function NewToken({ kind, onClose, onMade }: NewTokenProps) {
   const making = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
     const ids = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
-    const fields = text('fields')
-      .split(/[\s,]+/)
-      .filter((identifier) => identifier !== '');
+    const fields = fieldsIn(text('fields'));
     const individual = {
       workspaceId: workspaceId.get(),
       scopes: SCOPES.filter((scope) => scopes.includes(scope)),
       ...(limit.products.length === 0 ? {} : { productIds: ids(limit.products) }),
       ...(limit.devices.length === 0 ? {} : { deviceIds: ids(limit.devices) }),
-      ...(fields.length === 0 ? {} : { fields }),
+      ...(fields === null ? {} : { fields }),
     };
     const { createToken } = await request(MakeToken, {
       input: {
@@ -47,19 +46,7 @@ export function NewToken({ kind, onClose, onMade }: NewTokenProps) {
     setSecret(createToken.secret);
     onMade();
   });
-  if (secret !== null)
-    return (
-      <Dialog title="The token" onClose={onClose}>
-        <CopyText label="the token" text={secret} />
-        <p>It is shown this once. Present it as</p>
-        <CopyText label="the header" text={`Authorization: Token ${secret}`} />
-        <div class="actions">
-          <button type="button" class="primary" onClick={onClose}>
-            I have it
-          </button>
-        </div>
-      </Dialog>
-    );
+  if (secret !== null) return <TokenSecret secret={secret} onClose={onClose} />;
   return (
     <Dialog title={kind === 'PERSONAL' ? 'New token of yours' : 'New token of the workspace'} onClose={onClose}>
       <form class="stack" onSubmit={onSubmit(making.run)}>
@@ -71,7 +58,7 @@ export function NewToken({ kind, onClose, onMade }: NewTokenProps) {
           <>
             <fieldset class="scopes">
               <legend>It may</legend>
-              {SCOPES.map((scope) => (
+              {SCOPES.filter((scope) => mayHere(scope)).map((scope) => (
                 <label key={scope} class="check">
                   <input
                     type="checkbox"

@@ -3,6 +3,7 @@ import { useAction } from '../../api/use-action.ts';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
+import { keepWay } from '../../session/last-way.ts';
 import { ChangePassword } from './access.graphql.ts';
 
 /** Changes the signed-in user's password, or sets the first one. */
@@ -15,6 +16,7 @@ export function PasswordForm() {
       ...(current === '' ? {} : { currentPassword: current }),
     });
     form.reset();
+    keepWay('password');
     toast('Password changed. Every other sign-in of yours has ended.');
   });
   return (
@@ -22,7 +24,7 @@ export function PasswordForm() {
       <summary>Change your password</summary>
       <form class="stack" onSubmit={onSubmit(changing.run)}>
         <label>
-          Password of now
+          Present password
           <input name="current" type="password" autocomplete="current-password" />
           <small>Left empty, if there is none yet.</small>
         </label>

@@ -6,8 +6,11 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
+import { TimeLeft } from '../../parts/time-left.tsx';
 import { toast } from '../../parts/toasts.tsx';
+import { mayHere } from '../../session/session.ts';
 import { RevokeToken, type ShownToken } from './access.graphql.ts';
+import { ChangeTokenDialog, RenewTokenDialog } from './change-token.tsx';
 import { NewLink } from './new-link.tsx';
 import { NewToken } from './new-token.tsx';
 import { tokenWords } from './scope-words.ts';
@@ -16,26 +19,25 @@ interface TokenListProps {
   title: string;
   about: string;
   kind: TokenKind;
-  /** null: not known yet. */
-  tokens: readonly ShownToken[] | null;
-  error: string | null;
+  tokens: readonly ShownToken[];
   /** Id of this page's own token. */
   current: string | null;
   onChanged: () => void;
 }
 
 /** Tokens with their rights and last use, and the ways to make and revoke them. */
-export function TokenList({ title, about, kind, tokens, error, current, onChanged }: TokenListProps) {
+export function TokenList({ title, about, kind, tokens, current, onChanged }: TokenListProps) {
   const [isMaking, setMaking] = useState(false);
   const [isSharing, setSharing] = useState(false);
+  const [changed, setChanged] = useState<{ how: 'change' | 'renew'; token: ShownToken } | null>(null);
   const [doomed, setDoomed] = useState<ShownToken | null>(null);
   const list = useRef<HTMLUListElement>(null);
   const making = useRef<HTMLButtonElement>(null);
   const revoked = useRef<{ id: string; row: number } | null>(null);
   useLayoutEffect(() => {
-    if (revoked.current === null || tokens === null || tokens.some(({ id }) => id === revoked.current!.id)) return;
+    if (revoked.current === null || tokens.some(({ id }) => id === revoked.current!.id)) return;
     // Move the focus of the removed row to the next one, else the last, and without rows to the button that makes one.
-    const buttons = list.current!.querySelectorAll('button');
+    const buttons = list.current!.querySelectorAll<HTMLElement>('button.danger');
     if (document.activeElement === document.body)
       (buttons[Math.min(revoked.current.row, buttons.length - 1)] ?? making.current)?.focus();
     revoked.current = null;
@@ -56,10 +58,9 @@ export function TokenList({ title, about, kind, tokens, error, current, onChange
           <Icon name="plus" /> Token
         </button>
       </header>
-      {error !== null && <Note kind="error">{error}</Note>}
-      {tokens?.length === 0 && <p class="nothing">None yet.</p>}
+      {tokens.length === 0 && <p class="nothing">None yet.</p>}
       <ul class="tokens" ref={list}>
-        {tokens?.map((token) => (
+        {tokens.map((token) => (
           <li key={token.id}>
             <div class="grow">
               <strong>{token.name}</strong> {token.id === current && <span class="chip">this session</span>}
@@ -81,30 +82,58 @@ export function TokenList({ title, about, kind, tokens, error, current, onChange
               <div>
                 <dt>Ends</dt>
                 <dd>
-                  <TimeAgo at={token.expiresAt} />
+                  <TimeLeft at={token.expiresAt} />
                 </dd>
               </div>
             </dl>
-            <button
-              type="button"
-              class="quiet danger"
-              onClick={() => setDoomed(token)}
-              aria-label={`Revoke ${token.name}`}
-            >
-              Revoke
-            </button>
+            <div class="row">
+              {mayChange(token) && (
+                <button
+                  type="button"
+                  class="quiet"
+                  onClick={() => setChanged({ how: 'change', token })}
+                  aria-label={`Change ${token.name}`}
+                >
+                  Change
+                </button>
+              )}
+              {mayChange(token) && kind === 'INDIVIDUAL' && (
+                <button
+                  type="button"
+                  class="quiet"
+                  onClick={() => setChanged({ how: 'renew', token })}
+                  aria-label={`Renew ${token.name}`}
+                >
+                  Renew
+                </button>
+              )}
+              <button
+                type="button"
+                class="quiet danger"
+                onClick={() => setDoomed(token)}
+                aria-label={`Revoke ${token.name}`}
+              >
+                Revoke
+              </button>
+            </div>
           </li>
         ))}
       </ul>
       {isSharing && <NewLink onClose={() => setSharing(false)} onMade={onChanged} />}
       {isMaking && <NewToken kind={kind} onClose={() => setMaking(false)} onMade={onChanged} />}
+      {changed?.how === 'change' && (
+        <ChangeTokenDialog token={changed.token} onClose={() => setChanged(null)} onChanged={onChanged} />
+      )}
+      {changed?.how === 'renew' && (
+        <RenewTokenDialog token={changed.token} onClose={() => setChanged(null)} onChanged={onChanged} />
+      )}
       {doomed !== null && (
         <Revoke
           token={doomed}
           isCurrent={doomed.id === current}
           onClose={() => setDoomed(null)}
           onDone={() => {
-            revoked.current = { id: doomed.id, row: tokens?.indexOf(doomed) ?? 0 };
+            revoked.current = { id: doomed.id, row: tokens.indexOf(doomed) };
             setDoomed(null);
             onChanged();
           }}
@@ -112,6 +141,11 @@ export function TokenList({ title, about, kind, tokens, error, current, onChange
       )}
     </section>
   );
+}
+
+/** Somebody's own, or one with no right that is not there. */
+function mayChange({ kind, scopes }: ShownToken): boolean {
+  return kind === 'PERSONAL' || scopes.every((scope) => mayHere(scope));
 }
 
 interface RevokeProps {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
+import type { TokenScope } from '../../api/schema-types.ts';
 import { useStore } from '../../api/store.ts';
 import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -12,7 +13,11 @@ import { AddWorkspace, NameWorkspace, RemoveWorkspace } from './access.graphql.t
 interface Workspace {
   id: string;
   name: string;
+  /** The rights of the reader there. */
+  scopes: readonly TokenScope[];
 }
+
+const NONE: Workspace = { id: '', name: '', scopes: [] };
 
 interface WorkspacesProps {
   workspaces: readonly Workspace[];
@@ -35,7 +40,7 @@ export function Workspaces({ workspaces, isOperator, onChanged }: WorkspacesProp
       <header class="card-head">
         <h2 class="grow">Workspaces</h2>
         {isOperator && (
-          <button type="button" onClick={() => setSheet({ what: 'new', workspace: { id: '', name: '' } })}>
+          <button type="button" onClick={() => setSheet({ what: 'new', workspace: NONE })}>
             <Icon name="plus" /> Workspace
           </button>
         )}
@@ -44,19 +49,37 @@ export function Workspaces({ workspaces, isOperator, onChanged }: WorkspacesProp
         {workspaces.map((workspace) => (
           <li key={workspace.id}>
             <div class="grow">
-              <strong>{workspace.name}</strong> {workspace.id === chosen && <span class="chip">looked at</span>}
+              <strong>{workspace.name}</strong> {workspace.id === chosen && <span class="chip">current</span>}
             </div>
             {workspace.id !== chosen && (
-              <button type="button" onClick={() => chooseWorkspace(workspace.id)}>
-                Look at
+              <button
+                type="button"
+                aria-label={`Switch to ${workspace.name}`}
+                onClick={() => chooseWorkspace(workspace.id)}
+              >
+                Switch to it
               </button>
             )}
-            <button type="button" class="quiet" onClick={() => setSheet({ what: 'name', workspace })}>
-              Rename
-            </button>
-            <button type="button" class="quiet danger" onClick={() => setSheet({ what: 'delete', workspace })}>
-              Delete
-            </button>
+            {workspace.scopes.includes('ADMIN') && (
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Rename ${workspace.name}`}
+                onClick={() => setSheet({ what: 'name', workspace })}
+              >
+                Rename
+              </button>
+            )}
+            {workspace.scopes.includes('ADMIN') && workspace.scopes.includes('CONFIGURE') && (
+              <button
+                type="button"
+                class="quiet danger"
+                aria-label={`Delete ${workspace.name}`}
+                onClick={() => setSheet({ what: 'delete', workspace })}
+              >
+                Delete
+              </button>
+            )}
           </li>
         ))}
       </ul>

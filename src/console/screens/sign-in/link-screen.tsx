@@ -6,6 +6,7 @@ import { useTitle } from '../../navigation/use-title.ts';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { signIn } from '../../session/session.ts';
+import { keepWay } from '../../session/last-way.ts';
 import { JoinByLink, ResetByLink } from './sign-in.graphql.ts';
 import './sign-in.css';
 
@@ -29,6 +30,7 @@ export function LinkScreen({ kind }: { kind: 'join' | 'reset' }) {
         ? (await request(ResetByLink, given)).resetPassword.secret
         : (await request(JoinByLink, { ...given, name: text('name').trim() || null })).acceptInvitation.secret;
     await signIn({ token });
+    keepWay('password');
     navigate(href('/'), { replace: true });
   });
   return (

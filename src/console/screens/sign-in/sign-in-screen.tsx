@@ -4,19 +4,23 @@ import { useTitle } from '../../navigation/use-title.ts';
 import { textsOf } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { signIn } from '../../session/session.ts';
+import { keepWay, lastWay, type Way } from '../../session/last-way.ts';
 import './sign-in.css';
 
-/** The sign-in form, at any address: afterwards the page of that address is shown. */
+/** The sign-in form, at any address: afterwards the page of that address is shown. Begins with the way of last time. */
 export function SignInScreen() {
   useTitle('Sign in');
-  const [way, setWay] = useState<'token' | 'password'>('password');
-  const going = useAction(signIn);
+  const [way, setWay] = useState<Way>(lastWay);
+  const going = useAction(async (form: HTMLFormElement) => {
+    const text = textsOf(form);
+    await signIn(way === 'token' ? { token: text('token') } : { email: text('email'), password: text('password') });
+    keepWay(way);
+  });
   const onSubmit = (event: SubmitEvent): void => {
     event.preventDefault();
-    const text = textsOf(event.currentTarget as HTMLFormElement);
-    void going.run(way === 'token' ? { token: text('token') } : { email: text('email'), password: text('password') });
+    void going.run(event.currentTarget as HTMLFormElement);
   };
-  const choose = (chosen: typeof way): void => {
+  const choose = (chosen: Way): void => {
     going.clear();
     setWay(chosen);
   };
@@ -27,11 +31,11 @@ export function SignInScreen() {
           <img src="/console/icon.svg" alt="" width="36" height="36" /> Inlet
         </h1>
         <div class="tabs" role="group" aria-label="Way to sign in">
-          <button type="button" aria-pressed={way === 'password'} onClick={() => choose('password')}>
-            Password
-          </button>
           <button type="button" aria-pressed={way === 'token'} onClick={() => choose('token')}>
             Token
+          </button>
+          <button type="button" aria-pressed={way === 'password'} onClick={() => choose('password')}>
+            Password
           </button>
         </div>
         {way === 'password' ? (
@@ -49,17 +53,20 @@ export function SignInScreen() {
           <label>
             Token
             <input name="token" type="password" autocomplete="off" spellcheck={false} required autofocus />
-            <small>
-              The one that the first start printed, or any other. It stays in a cookie that no script can read.
-            </small>
+            <small>Any token of yours. It stays in a cookie that no script can read.</small>
           </label>
         )}
         {going.error !== null && <Note kind="error">{going.error}</Note>}
         <button type="submit" class="primary" disabled={going.busy}>
           {going.busy ? 'Signing in…' : 'Sign in'}
         </button>
-        {way === 'password' && (
-          <p class="hint">First time here? Sign in with the token that the server printed at its first start.</p>
+        {way === 'token' ? (
+          <p class="hint">
+            First time here? The server printed a token at its first start, in its log. Lost it? Beside the server{' '}
+            <code>inlet token</code> prints another.
+          </p>
+        ) : (
+          <p class="hint">No password yet? Sign in with a token, or ask an administrator for a password link.</p>
         )}
       </form>
     </main>

@@ -1,0 +1,8 @@
+// Written by build/console-operations.ts. Do not edit.
+import type { Operation } from '../../api/operation.ts';
+
+/** The selection of the fragment `AuditParts` of audit.graphql. */
+export type AuditParts = { id: string; at: string; operation: string; subjects: (string)[]; userId: string | null; userEmail: string | null; tokenName: string | null; arguments?: unknown };
+
+/** The query `AuditPage` of audit.graphql. */
+export const AuditPage: Operation<{ auditLog: { edges: ({ node: { id: string; at: string; operation: string; subjects: (string)[]; userId: string | null; userEmail: string | null; tokenName: string | null; arguments?: unknown } })[]; pageInfo: { endCursor: string | null; hasNextPage: boolean } }; workspace?: { members: ({ user: { id: string; email: string } })[] } | undefined; users?: { edges: ({ node: { id: string; email: string } })[] } | undefined }, { id: string; workspaceId?: string | null | undefined; from?: string | null | undefined; to?: string | null | undefined; userId?: string | null | undefined; operation?: string | null | undefined; after?: string | null | undefined; isRead: boolean; ofWorkspace: boolean; ofServer: boolean }> = { text: "query AuditPage($id:ID!$workspaceId:ID$from:DateTime$to:DateTime$userId:ID$operation:String$after:String$isRead:Boolean!$ofWorkspace:Boolean!$ofServer:Boolean!){auditLog(workspaceId:$workspaceId from:$from to:$to userId:$userId operation:$operation first:50 after:$after){edges{node{...AuditParts}}pageInfo{endCursor hasNextPage}}workspace(id:$id)@include(if:$ofWorkspace){members{user{id email}}}users(first:500)@include(if:$ofServer){edges{node{id email}}}}fragment AuditParts on AuditEntry{id at operation subjects userId userEmail tokenName arguments@include(if:$isRead)}" };
