@@ -5,6 +5,8 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { Export, Exporter, ExportQuery } from '../domain/transfer/exporter.ts';
+import { GAP_FILLS } from '../domain/ports/series-request.ts';
+import { EXPORT_AGGREGATIONS } from '../domain/transfer/charted-series.ts';
 import { readRangeTime } from '../domain/times/range-time.ts';
 import { asAppError, badInput } from '../errors.ts';
 import type { TokenHandler } from './routes.ts';
@@ -15,7 +17,18 @@ interface ExportRouteDeps {
   log: Logger;
 }
 
-const PARAMETERS = ['fields', 'from', 'to', 'resolution', 'maxPoints', 'timeZone', 'layout', 'spreadsheet'];
+const PARAMETERS = [
+  'fields',
+  'from',
+  'to',
+  'resolution',
+  'maxPoints',
+  'timeZone',
+  'aggregation',
+  'fill',
+  'layout',
+  'spreadsheet',
+];
 const CHOICE = ['product', 'tag', 'device', 'search', 'online', 'workspace'];
 /** Compression level: a table is long and repeats itself, and more effort costs more time than it saves bytes. */
 const GZIP_LEVEL = 3;
@@ -85,12 +98,27 @@ function chartOf(context: Koa.Context): ExportQuery['chart'] {
     one(context, 'timeZone'),
   ];
   if (points !== null && !/^[1-9]\d{0,6}$/.test(points)) throw badInput('maxPoints: expected a whole number from 1.');
+  const aggregation = oneOf(context, 'aggregation', EXPORT_AGGREGATIONS);
+  const fill = oneOf(context, 'fill', GAP_FILLS);
   if (resolution === null && points === null) {
     if (timeZone !== null)
       throw badInput('timeZone: it says where buckets begin; give "resolution" or "maxPoints" as well.');
+    if (aggregation !== null || fill !== null)
+      throw badInput(
+        `${aggregation === null ? 'fill' : 'aggregation'}: it is about buckets; give "resolution" or "maxPoints" as well.`,
+      );
     return null;
   }
-  return { resolution, maxPoints: points === null ? null : Number(points), timeZone };
+  return { resolution, maxPoints: points === null ? null : Number(points), timeZone, aggregation, fill };
+}
+
+/** One of the words, in any case; null: left out. */
+function oneOf<Word extends string>(context: Koa.Context, name: string, words: readonly Word[]): Word | null {
+  const given = one(context, name);
+  if (given === null) return null;
+  const word = words.find((known) => known === given.toUpperCase());
+  if (word === undefined) throw badInput(`${name}: expected ${words.join(', ')}.`);
+  return word;
 }
 
 function onlineOf(context: Koa.Context): boolean | null {

@@ -4,10 +4,13 @@ import type Koa from 'koa';
 import type { Access } from '../domain/access/access.ts';
 import type { DeviceFinder } from '../domain/ingest-cache/device-finder.ts';
 import type { DeviceInfo } from '../domain/ingest-cache/ingest-cache.ts';
+import { NameIndex } from '../domain/text/name-index.ts';
 import { FileText } from '../domain/transfer/file-text.ts';
 import type { Importer } from '../domain/transfer/importer.ts';
+import { type ImportOptions, readColumns } from '../domain/transfer/import-options.ts';
+import { ZoneOffsets } from '../domain/times/zone-offsets.ts';
 import { runAs } from '../scheduling/current-caller.ts';
-import { AppError } from '../errors.ts';
+import { AppError, badInput } from '../errors.ts';
 import { nothingCame, SenderGone } from './body.ts';
 import { keepOwnTime } from './own-time.ts';
 import type { TokenHandler } from './routes.ts';
@@ -32,6 +35,8 @@ const UNPACKERS = new Map<string, () => Duplex>([
   ['x-gzip', createGunzip],
   ['deflate', createInflate],
 ]);
+
+const NAMES = new NameIndex(['dryRun', 'columns', 'timeZone']);
 
 /** `POST /v1/devices/<device>/import` (CONTRACT 8): the device of the URL counts, whatever the lines name. */
 export function deviceImportRoute(deps: ImportRouteDeps): TokenHandler {
@@ -62,8 +67,30 @@ async function receive(
       'INVALID_BODY',
       'Content-Type must be text/csv or application/x-ndjson: it says how to read the body.',
     );
+  const options = { kind, ...readOptions(context) };
   const text = fileText(context, idleMs);
-  context.body = await runAs(access, () => importer.run(access, kind, device, text));
+  context.body = await runAs(access, () => importer.run(access, options, device, text));
+}
+
+function readOptions(context: Koa.Context): Omit<ImportOptions, 'kind'> {
+  // A slip in "dryRun" would store the file. Other names are passed over, as they were before there were any.
+  for (const name of Object.keys(context.query)) {
+    const meant = NAMES.nearest(name);
+    if (meant !== null && meant !== name)
+      throw badInput(`There is no parameter "${name.slice(0, 64)}"; is "${meant}" meant?`);
+  }
+  const dryRun = one(context, 'dryRun') ?? 'false';
+  if (dryRun !== 'true' && dryRun !== 'false') throw badInput('dryRun: expected true or false.');
+  const timeZone = one(context, 'timeZone');
+  if (timeZone !== null) ZoneOffsets.of(timeZone);
+  return { dryRun: dryRun === 'true', timeZone, columns: readColumns(one(context, 'columns') ?? '') };
+}
+
+/** The parameter; null: left out. */
+function one({ query }: Koa.Context, name: string): string | null {
+  const value = query[name];
+  if (Array.isArray(value)) throw badInput(`${name}: give it once.`);
+  return value ?? null;
 }
 
 /**

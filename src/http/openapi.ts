@@ -24,9 +24,23 @@ const NOT_FOUND = problem('Nothing of that name is visible to this token.');
 const METHOD = problem('Another method; `Allow` names the right one.');
 
 const DEVICE = parameter('device', 'path', 'Device id, or a serial number that exactly one visible device has.');
-const FILE_QUERY = ['fields', 'from', 'to', 'resolution', 'maxPoints', 'timeZone', 'layout', 'spreadsheet'].map(
-  (name) => parameter(name, 'query', 'See docs/files.md.'),
-);
+const FILE_QUERY = [
+  'fields',
+  'from',
+  'to',
+  'resolution',
+  'maxPoints',
+  'timeZone',
+  'aggregation',
+  'fill',
+  'layout',
+  'spreadsheet',
+].map((name) => parameter(name, 'query', 'See docs/files.md.'));
+const IMPORT_QUERY = [
+  parameter('dryRun', 'query', 'true: judges every line, answers the first ones as preview, and stores nothing.'),
+  parameter('columns', 'query', 'Names for headings, such as Zeit:timestamp,Temp:temperature; see docs/files.md.'),
+  parameter('timeZone', 'query', 'IANA zone of times without one; left out: that of the product.'),
+];
 const CHOICE_QUERY = ['product', 'tag', 'device', 'search', 'online', 'workspace'].map((name) =>
   parameter(name, 'query', 'See docs/files.md.'),
 );
@@ -181,8 +195,8 @@ export const OPENAPI = {
       ...CHOICE_QUERY,
       ...FILE_QUERY,
     ]),
-    '/v1/devices/{device}/import': importing('Measurements of one device from a file.', [DEVICE]),
-    '/v1/import': importing('Measurements of many devices from a file.', []),
+    '/v1/devices/{device}/import': importing('Measurements of one device from a file.', [DEVICE, ...IMPORT_QUERY]),
+    '/v1/import': importing('Measurements of many devices from a file.', IMPORT_QUERY),
     '/v1/devices.csv': {
       post: {
         summary: 'Devices of one product from a file: CSV with headings, or NDJSON by its type. Safe to send again.',

@@ -263,6 +263,18 @@ describe("what a native network's decoder returned", () => {
     expect(entriesOf([entry], { P: 'FLOAT' }).entries[0]!.entry).toEqual(entry);
   });
 
+  test('a list [lat, lon] is a place where the field is one', () => {
+    const tracked = { gps: [51.4, '6.9'], xy: [1, 2] };
+    expect(flat(tracked, { gps: 'GEOLOCATION' })).toEqual({ gps: '(51.4,6.9)', xy_0: 1, xy_1: 2 });
+    expect(flat(tracked, { gps: 'FLOAT' })).toEqual({ gps_0: 51.4, gps_1: '6.9', xy_0: 1, xy_1: 2 });
+    expect(flat({ gps: [200, 6.9] }, { gps: 'GEOLOCATION' })).toEqual({ gps_0: 200, gps_1: 6.9 });
+    const entry = { field: 'P', value: [51.4, 6.9] };
+    expect(entriesOf([entry], { P: 'GEOLOCATION' }).entries[0]!.entry).toEqual({ field: 'P', value: '(51.4,6.9)' });
+    for (const value of [[51.4], [51.4, 6.9, 30], [51.4, null], [200, 6.9]])
+      expect(entriesOf([{ field: 'P', value }], { P: 'GEOLOCATION' }).entries[0]!.entry).toEqual({ field: 'P', value });
+    expect(entriesOf([entry], { P: 'FLOAT' }).entries[0]!.entry).toEqual(entry);
+  });
+
   test.each(['', ' ', null, { $inlet: 'NaN' }, { $inlet: 'Invalid Date' }])(
     'an empty time %j of a native decoder means none',
     (timestamp) => {

@@ -256,7 +256,7 @@ test('a file in is stored as pieces in the background; while it waits for room, 
     throw new AppError('OVERLOADED', 'no room');
   };
   const importer = importerOf({ recorder: { commit }, shares: watched.shares });
-  const { values } = await importer.run(accessOf('t'), 'csv', DEVICE, textOf(ELEVEN_THOUSAND));
+  const { values } = await importer.run(accessOf('t'), { kind: 'csv' }, DEVICE, textOf(ELEVEN_THOUSAND));
   expect(values).toBe(11_000);
   // Three, and the first one again.
   expect(watched.pieces).toBe(4);
@@ -272,7 +272,7 @@ test('a file in ends before the next commit when its token may not configure the
     requireDevice,
   );
   const details = { stored: 5_000 };
-  await expect(importer.run(accessOf('t'), 'csv', DEVICE, textOf(ELEVEN_THOUSAND))).rejects.toMatchObject({
+  await expect(importer.run(accessOf('t'), { kind: 'csv' }, DEVICE, textOf(ELEVEN_THOUSAND))).rejects.toMatchObject({
     code: 'FORBIDDEN',
     details,
   });
@@ -302,7 +302,7 @@ test('what a file names keeps no more of it in memory than a commit takes', asyn
       most = Math.max(most, process.memoryUsage().heapUsed - before);
     }
   }
-  const { refused, rejected } = await importer.run(accessOf('t'), 'csv', null, text());
+  const { refused, rejected } = await importer.run(accessOf('t'), { kind: 'csv' }, null, text());
   expect(refused).toBe(800);
   expect(new Set(rejected.map(({ code }) => code))).toEqual(new Set(['UNKNOWN_DEVICE']));
   // Nobody is asked for what is too long for a name.
@@ -317,7 +317,7 @@ test('few values in a long text are committed before it has all come', async () 
     yield 'field,timestamp,value\n';
     for (let at = 0; at < 100; at += 1) yield `f,${1_700_000_000 + at}${' '.repeat(100_000)},5\n`;
   }
-  const { values } = await importer.run(accessOf('t'), 'csv', DEVICE, text());
+  const { values } = await importer.run(accessOf('t'), { kind: 'csv' }, DEVICE, text());
   expect(values).toBe(100);
   expect(watched.pieces).toBe(2);
 });

@@ -31,7 +31,7 @@ describe.each(DATABASES)('a file that goes on while what it brings is changed, o
       yield second;
     }
     const info = device && (await domain.ingestCache.device(device.id));
-    return domain.importer.run(domain.access, 'csv', info, text());
+    return domain.importer.run(domain.access, { kind: 'csv' }, info, text());
   }
 
   /** How many values of the product's field `f` a device has. */
@@ -106,7 +106,7 @@ describe.each(DATABASES)('a file that goes on while what it brings is changed, o
       yield lines(1, 1);
       storedBefore = await count(devices[0]!);
     }
-    await domain.importer.run(domain.access, 'csv', await domain.ingestCache.device(devices[0]!.id), text());
+    await domain.importer.run(domain.access, { kind: 'csv' }, await domain.ingestCache.device(devices[0]!.id), text());
     expect(storedBefore).toBe(1);
   });
 });

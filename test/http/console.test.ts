@@ -77,12 +77,21 @@ describe.each(EITHER_DATABASE)('the console’s session on %s', (database) => {
     expect((await openSession({ token: server.adminToken }, { Origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  test('the cookie records nothing and imports nothing, but its pages may export', async () => {
+  test('the cookie records nothing, but pages of the server may import and export with it', async () => {
     const headers = { ...own, Cookie: `inlet_session=${server.adminToken}`, 'Sec-Fetch-Site': 'same-origin' };
     const at = `${server.url}/v1/devices/${device}`;
     const body = '[{"field":"temperature","value":1}]';
     expect((await fetch(`${at}/record/`, { method: 'POST', headers, body })).status).toBe(401);
-    expect((await fetch(`${at}/import`, { method: 'POST', headers, body })).status).toBe(401);
+    const file = { method: 'POST', body: 'timestamp,temperature\n1700000000,1\n' };
+    const csv = { 'Content-Type': 'text/csv' };
+    expect((await fetch(`${at}/import`, { ...file, headers: { ...headers, ...csv } })).status).toBe(200);
+    const elsewhere = {
+      ...csv,
+      Cookie: headers.Cookie,
+      'Sec-Fetch-Site': 'cross-site',
+      Origin: 'https://evil.example',
+    };
+    expect((await fetch(`${at}/import`, { ...file, headers: elsewhere })).status).toBe(401);
     expect((await fetch(`${at}/history.csv`, { headers })).status).toBe(200);
     expect((await fetch(`${at}/history.csv`, { headers: { Cookie: headers.Cookie } })).status).toBe(401);
   });

@@ -145,6 +145,27 @@ describe.each(DATABASES)('files on %s', (database) => {
     expect((await get(`/v1/devices/${deviceId}/history.csv?resolution=1d`)).status).toBe(400);
   });
 
+  test('rows of one moment: each field in the same buckets, by its meaning', async () => {
+    const path = `/v1/devices/${deviceId}/history.csv?from=2024-02-29&to=2024-03-02&layout=wide`;
+    const rows = await get(`${path}&fields=temperature,open,note,place&resolution=1d&aggregation=meaning`);
+    expect(rows.text).toBe(
+      'device,timestamp,temperature,open,note,place\n' +
+        'dev-1,2024-02-29T00:00:00.000Z,10.7,false,"","(51.4,6.9)"\n' +
+        'dev-1,2024-03-01T00:00:00.000Z,1e-7,,12,\n',
+    );
+    const filled = await get(`${path}&fields=temperature,open&resolution=1d&aggregation=LAST&fill=PREVIOUS`);
+    expect(filled.text).toContain('dev-1,2024-03-01T00:00:00.000Z,1e-7,false\n');
+    const few = await get(`${path}&fields=temperature,open&maxPoints=2&aggregation=MEANING`);
+    expect(few.text.trim().split('\n').slice(1)).toHaveLength(2);
+    for (const wrong of [
+      'resolution=1d&aggregation=MEDIAN',
+      'resolution=1d&fill=ZERO',
+      'aggregation=MEANING',
+      'fill=NONE',
+    ])
+      expect((await get(`${path}&${wrong}`)).status, wrong).toBe(400);
+  });
+
   test('texts that look like formulas get an apostrophe only when asked for', async () => {
     const path = `/v1/devices/${deviceId}/history.csv?fields=note&from=2024-03-01`;
     expect((await get(path)).text).toContain(',=cmd|x\n');

@@ -226,6 +226,39 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     expect(await latestOf(server, product.deviceIds[0]!)).toEqual({});
   });
 
+  test('one run tells all that is wrong with an entry: its device, its field or value, and its time', async () => {
+    await saveDecoder(
+      server,
+      product.id,
+      `function Decoder() { return [
+        { device: "nobody", field: "AIR", value: 1, timestamp: "soon" },
+        { device: "nobody", field: "T", value: "warm" },
+        { device: "d1", field: "T", value: "warm", timestamp: "soon" },
+        { device: "d1", field: "AIR", value: true } ]; }`,
+    );
+    await callWebhook(server, product, { body: '' });
+    const [call] = await callsOf(server, product.id);
+    const entries = call!.run!.entries as { code: string; message: string }[];
+    expect(entries.map(({ code }) => code)).toEqual([
+      'UNKNOWN_DEVICE',
+      'UNKNOWN_DEVICE',
+      'INVALID_VALUE',
+      'UNKNOWN_FIELD',
+    ]);
+    expect(entries[0]!.message).toMatch(
+      /no device .*"nobody"\. Also: .*no field "AIR".* Also: "timestamp" must be .*"soon"/,
+    );
+    expect(entries[1]!.message).toMatch(/no device .*"nobody"\. Also: FLOAT takes .*"warm"\.$/);
+    expect(entries[2]!.message).toMatch(/^FLOAT takes .*"warm"\. Also: "timestamp" must be .*"soon"/);
+    expect(entries[3]!.message).not.toContain('Also');
+    const query = `query ($id: ID!, $call: ID!) { product(id: $id) { call(id: $call) { run { entries { suggestedField { identifier } } } } } }`;
+    const { product: asked } = await server.gql<any>(query, { id: product.id, call: call!.id });
+    const suggested = asked.call.run.entries.map(
+      (one: { suggestedField: { identifier: string } | null }) => one.suggestedField,
+    );
+    expect(suggested).toEqual([{ identifier: 'AIR' }, null, null, { identifier: 'AIR' }]);
+  });
+
   test('nothing to store is 200 and NOTHING_STORED; unknown fields of real calls are suggested', async () => {
     await saveDecoder(
       server,

@@ -304,9 +304,7 @@ export interface PathRight extends OperationRight {
   methods: readonly string[];
   /** True when it covers all paths below it. */
   below?: true;
-  /**
-   * True when the console's cookie counts as a token: its pages link to these files. Never for recording or importing.
-   */
+  /** True when the console's cookie counts as a token: its pages link to these files or send them. Never to record. */
   cookie?: true;
   /** True for the paths under load: answered on the bare request, in front of the app. */
   bare?: true;
@@ -319,8 +317,8 @@ export const PATHS = {
   '/v1/devices/:device/history.ndjson': { methods: ['GET'], needs: ['READ'], cookie: true },
   '/v1/export.csv': { methods: ['GET'], needs: ['READ'], cookie: true },
   '/v1/export.ndjson': { methods: ['GET'], needs: ['READ'], cookie: true },
-  '/v1/devices/:device/import': { methods: ['POST'], needs: ['CONFIGURE'] },
-  '/v1/import': { methods: ['POST'], needs: ['CONFIGURE'] },
+  '/v1/devices/:device/import': { methods: ['POST'], needs: ['CONFIGURE'], cookie: true },
+  '/v1/import': { methods: ['POST'], needs: ['CONFIGURE'], cookie: true },
   '/v1/devices.csv': { methods: ['POST'], needs: ['CONFIGURE'] },
   // The id in the path is the secret.
   '/integrations/api/:webhook': { methods: ['GET', 'POST'], needs: 'everybody', below: true, bare: true },

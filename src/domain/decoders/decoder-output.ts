@@ -1,5 +1,5 @@
 import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
-import { placeText } from '../measurements/geolocation.ts';
+import { placeOfList, placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { DecoderFailure, DecoderResult } from './decoder-engine.ts';
 import { jsonBeginning } from './json-beginning.ts';
@@ -240,8 +240,10 @@ function rawEntry(element: unknown, index: number, reading: Reading): RawEntry {
   return { index, shown: shownOutput(element), entry, hint };
 }
 
-/** A `{latitude, longitude}` pair as the text of a place, where a place is allowed. */
+/** A `{latitude, longitude}` pair as the text of a place where a place is allowed, and `[lat, lon]` where one is due. */
 function placeOf(value: unknown, field: unknown, fields: Fields): unknown {
+  if (Array.isArray(value) && typeof field === 'string' && fields.get(field)?.type === 'GEOLOCATION')
+    return placeOfList(value) ?? value;
   if (!isObject(value) || typeof field !== 'string') return value;
   const type = fields.get(field)?.type ?? 'GEOLOCATION';
   return type === 'GEOLOCATION' ? (placeText(value) ?? value) : value;

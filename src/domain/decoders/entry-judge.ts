@@ -10,6 +10,7 @@ import { isZoneless, readTime, type TimeBounds } from '../times/entry-time.ts';
 import { deviceIdentity } from '../text/device-identity.ts';
 import type { TextMask } from './call-secrets.ts';
 import type { EntryOutcome } from './decoder-run.ts';
+import { withOtherMistakes } from './all-mistakes.ts';
 import { jsonBeginning } from './json-beginning.ts';
 import type { RawEntry } from './decoder-output.ts';
 import { must } from '../../must.ts';
@@ -96,8 +97,8 @@ export class EntryJudge {
     const batches = new Map<number, JudgedBatch>();
     for (const [at, one] of raw.entries()) {
       const { device, refusal, unknownName } = named[at] as Named;
-      const checked =
-        refusal ?? noEntry(one, options) ?? checkEntry(product, one.entry, one.index, defaultTime, bounds);
+      const found = refusal ?? noEntry(one, options) ?? checkEntry(product, one.entry, one.index, defaultTime, bounds);
+      const checked = isRejection(found) ? withOtherMistakes(found, { product, entry: one.entry, bounds }) : found;
       // Judge retention by now, not by the receipt: a replay stores nothing that would be deleted at once.
       const outcome = withinRetention(device?.keeps ?? null, checked, one.index, present);
       judged.entries.push(outcomeOf(product, one, device, outcome, { bounds, now: clock }));
@@ -277,7 +278,7 @@ function outcomeOf(
     matchedDeviceId: device?.id ?? null,
     matchedFieldKey: (field === null ? undefined : product.fields.get(field)?.key) ?? null,
     ...(accepted === null ? {} : noticeOf(time, accepted.timestamp, product.timeZone, now)),
-    ...(isRejection(outcome) && outcome.code === 'UNKNOWN_FIELD'
+    ...(isRejection(outcome) && typeof written['field'] === 'string' && !product.fields.has(written['field'])
       ? suggestionOf(product, written['field'], entry, hint)
       : {}),
   };
@@ -290,7 +291,6 @@ function suggestionOf(
   entry: unknown,
   hint: RawEntry['hint'],
 ): Pick<EntryOutcome, 'suggestedField'> | Record<string, never> {
-  // UNKNOWN_FIELD occurs for texts only.
   const suggested = suggestedField(product, field as string, (entry as { value?: unknown }).value);
   return suggested === null
     ? {}

@@ -1,5 +1,5 @@
 import type { FieldInfo } from '../ingest-cache/ingest-cache.ts';
-import { placeText } from '../measurements/geolocation.ts';
+import { placeOfList, placeText } from '../measurements/geolocation.ts';
 import type { SuggestionHint } from '../measurements/suggestions.ts';
 import type { RejectionCode } from '../measurements/entry.ts';
 import { isRecordList, isTelemetry, looksLikeMoment, readRecord, timeKeyOf } from './timed-records.ts';
@@ -39,7 +39,7 @@ type Found = FlatValue & { guessed?: true };
  * A reader of the values of plain objects (CONTRACT 6): nested objects and lists are joined with `_` (`gps_latitude`,
  * `x_0`), Cayenne's `{channel, name, value}` is `name_channel`, `{value, unit, …}` counts as its value, names are made
  * identifiers, null says nothing. A `{latitude, longitude}` pair fills the GEOLOCATION field of its name, or else the
- * only one that the product has. A list of records with times of their own gives their values under those times, by the
+ * only one that the product has, and a list `[lat, lon]` that of its name. A list of records with times of their own gives their values under those times, by the
  * record's own names (or below the list's, where the product has such a field). `isLeaf`: objects that stand for one value. Stops after `most` values.
  */
 export function flatValuesReader(
@@ -54,8 +54,11 @@ export function flatValuesReader(
 
   const add = (path: NamePath, value: unknown, hint: SuggestionHint | null): void => {
     if (value === null) return;
-    if (Array.isArray(value)) addList(path, value, hint);
-    else if (typeof value !== 'object' || isLeaf(value as JsonObject))
+    if (Array.isArray(value)) {
+      const place = fields.get(path.identifier)?.type === 'GEOLOCATION' ? placeOfList(value) : null;
+      if (place === null) addList(path, value, hint);
+      else found.push({ field: path.identifier, value: place, hint });
+    } else if (typeof value !== 'object' || isLeaf(value as JsonObject))
       found.push({ field: path.identifier, value, hint });
     // At the top, `value` is a name like any other.
     else if ('value' in value && path.text !== '') add(path, value.value, hintOf(value as JsonObject));

@@ -20,6 +20,8 @@ export interface SeriesQuery {
   resolution?: string | null | undefined;
   maxPoints?: number | null | undefined;
   aggregation?: Aggregation | null | undefined;
+  /** The aggregation of each field, where they differ. */
+  aggregationOf?: ((field: FieldInfo) => Aggregation) | undefined;
   fill?: GapFill | null | undefined;
   timeZone?: string | null | undefined;
 }
@@ -66,7 +68,7 @@ export function planSeries(query: SeriesQuery, count: number, now: number): Seri
     return { viewOf: () => ({ kind: 'raw', limit: pointsEach }), resolution: null, pointsEach };
   }
   // A query with an aggregation or a fill gets no raw values.
-  const rawUpTo = aggregation == null && fill == null ? pointsEach : -1;
+  const rawUpTo = aggregation == null && query.aggregationOf === undefined && fill == null ? pointsEach : -1;
   const plan = bucketPlan(query, finestGrid(query, timeZone, pointsEach), rawUpTo, now);
   const viewOf = (field: FieldInfo): SeriesView =>
     rawUpTo >= 0 && isNumeric(field.type) && field.type !== 'BOOLEAN'
@@ -83,7 +85,7 @@ export function checkRange({ from, to }: { from?: number | null | undefined; to?
 function bucketPlan(query: SeriesQuery, { resolution, edges }: Grid, rawUpTo: number, now: number): SeriesPlan {
   const fill = query.fill ?? 'NULL';
   const viewOf = (field: FieldInfo): SeriesView => {
-    const aggregation = query.aggregation ?? (isNumeric(field.type) ? 'AVG' : 'LAST');
+    const aggregation = query.aggregationOf?.(field) ?? query.aggregation ?? (isNumeric(field.type) ? 'AVG' : 'LAST');
     checkFits(field, aggregation, fill);
     return { kind: 'buckets', edges, aggregation, fill, rawUpTo, heldTo: now };
   };

@@ -25,8 +25,17 @@ export function placeText(object: Record<string, unknown>): string | null {
   return lat === null || lon === null ? null : pairText(lat, lon);
 }
 
+/** The same for a list `[lat, lon]`; null for any other. */
+export function placeOfList(list: readonly unknown[]): string | null {
+  const [lat, lon] = [numberIn(list[0]), numberIn(list[1])];
+  return list.length !== 2 || lat === null || lon === null ? null : pairText(lat, lon);
+}
+
 function coordinate(object: Record<string, unknown>, names: string[]): number | null {
-  const value = names.map((name) => object[name]).find((found) => found !== undefined && found !== null);
+  return numberIn(names.map((name) => object[name]).find((found) => found !== undefined && found !== null));
+}
+
+function numberIn(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }

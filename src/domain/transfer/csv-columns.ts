@@ -3,6 +3,7 @@ import { NameIndex } from '../text/name-index.ts';
 import type { CsvRecord } from './csv-reader.ts';
 import type { Delimiter } from './csv-head.ts';
 import { listed, probablyMeant, quoted, type Role } from './headings.ts';
+import { must } from '../../must.ts';
 
 /** The roles of a CSV's columns; -1: absent. */
 export interface CsvColumns {
@@ -13,8 +14,10 @@ export interface CsvColumns {
   value: number;
   /** True for columns beside those of the long layout, or variants of their names: they may be fields. */
   mayBeWide: boolean;
-  /** Names without surrounding blanks. */
+  /** Names without surrounding blanks; empty for a column that is left out. */
   names: string[];
+  /** Positions of the columns that are left out. */
+  leftOut: ReadonlySet<number>;
   /** Names that differ in more than case. */
   distinct: NameIndex;
   delimiter: Delimiter;
@@ -22,29 +25,40 @@ export interface CsvColumns {
 
 /**
  * Reads the headings of a CSV. Surrounding blanks are ignored, and so is the case of `device`, `timestamp`, `field` and
- * `value`. Throws BAD_USER_INPUT that shows the headings as they were read, and which may be meant.
+ * `value`. `given`: other names for headings. Throws BAD_USER_INPUT that shows the headings as they were read, and which
+ * may be meant.
  */
-export function columnsOf({ cells, line }: CsvRecord, delimiter: Delimiter): CsvColumns {
+export function columnsOf(
+  { cells, line }: CsvRecord,
+  delimiter: Delimiter,
+  given: ReadonlyMap<string, string> = new Map(),
+): CsvColumns {
   // Reject: otherwise the whole file is one line, and its values are silently lost.
   if (cells.some((cell) => cell.includes('\r')))
     throw badInput(
       `Line ${line} has a carriage return in it: lines must end with a line feed (LF or CRLF), not with CR alone.`,
     );
-  const names = cells.map((cell) =>
+  const headings = cells.map((cell) =>
     cell
       .trim()
       .replace(/^"(.*)"$/, '$1')
       .trim(),
   );
+  for (const heading of given.keys())
+    if (!headings.includes(heading))
+      throw badInput(`columns: the file has no column ${quoted(heading)}. It was read as ${listed(headings)}.`);
+  const names = headings.map((heading) => given.get(heading) ?? heading);
+  const leftOut = new Set([...headings.keys()].filter((at) => given.get(must(headings[at])) === ''));
   const timestamp = columnOf(names, 'timestamp', line);
-  if (timestamp < 0) throw badInput(withoutTime(names, line));
+  if (timestamp < 0) throw badInput(withoutTime(headings, line));
   const device = columnOf(names, 'device', line);
   checkTwice(names, line, { device, timestamp });
   const [field, value] = [columnOf(names, 'field', line), columnOf(names, 'value', line)];
   const isLong = field >= 0 && value >= 0;
-  const isExact = names[field] === 'field' && names[value] === 'value' && names.length === (device < 0 ? 3 : 4);
+  const isExact =
+    names[field] === 'field' && names[value] === 'value' && names.length - leftOut.size === (device < 0 ? 3 : 4);
   const roles = isLong ? { device, timestamp, field, value } : { device, timestamp, field: -1, value: -1 };
-  return { ...roles, mayBeWide: isLong && !isExact, names, distinct: new NameIndex(names), delimiter };
+  return { ...roles, mayBeWide: isLong && !isExact, names, leftOut, distinct: new NameIndex(names), delimiter };
 }
 
 /** The first column with exactly this name, else the only one that differs in case. */

@@ -17,7 +17,6 @@ export interface HeadOfCsv {
 const DELIMITERS: readonly Delimiter[] = [',', ';', '\t'];
 /** The line by which spreadsheets declare the delimiter. */
 const SAID = /^\s*"?sep=([^"\r\n])"?\s*$/i;
-const TIME_HEADING = /^["\s]*timestamp["\s]*$/i;
 /** Maximum characters of the headings. */
 const MAX_HEADINGS = 262_144;
 
@@ -26,10 +25,16 @@ const MAX_HEADINGS = 262_144;
  * headings whether commas, semicolons or tabs separate the cells.
  */
 export class CsvHead {
+  readonly #times: readonly string[];
   readonly #cutter = new RecordCutter(firstEndIn);
   #said: Delimiter | null = null;
   #line = 1;
   #hasBegun = false;
+
+  /** `times`: headings of which one is the time's, in small letters. */
+  constructor(times: readonly string[] = ['timestamp']) {
+    this.#times = times;
+  }
 
   /** The begin once the headings are complete; null until then. Throws BAD_USER_INPUT for a line above the maximum. */
   read(piece: string): HeadOfCsv | null {
@@ -56,7 +61,7 @@ export class CsvHead {
   }
 
   #headOf(line: string, text: string): HeadOfCsv {
-    return { delimiter: this.#said ?? delimiterOf(line), line: this.#line, text };
+    return { delimiter: this.#said ?? delimiterOf(line, this.#times), line: this.#line, text };
   }
 
   #isBeforeHeadings(line: string): boolean {
@@ -79,10 +84,12 @@ function firstEndIn(piece: string): number[] {
 }
 
 /** The first delimiter for which one of the headings is the time's; else the most frequent one. */
-function delimiterOf(headings: string): Delimiter {
+function delimiterOf(headings: string, times: readonly string[]): Delimiter {
   const unquoted = headings.replace(/"[^"]*"/g, (text) => text.replace(/[,;\t]/g, ' '));
   const parts = DELIMITERS.map((delimiter) => unquoted.split(delimiter));
-  const found = parts.findIndex((cells) => cells.some((cell) => TIME_HEADING.test(cell)));
+  const found = parts.findIndex((cells) =>
+    cells.some((cell) => times.includes(cell.replaceAll('"', '').trim().toLowerCase())),
+  );
   const most = Math.max(...parts.map(({ length }) => length));
   return must(DELIMITERS[found >= 0 ? found : parts.findIndex(({ length }) => length === most)]);
 }

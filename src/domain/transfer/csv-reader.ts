@@ -26,11 +26,16 @@ const NAMES = new Map<Delimiter, string>([
  * CRLF. Throws BAD_USER_INPUT for invalid CSV.
  */
 export class CsvReader {
-  readonly #head = new CsvHead();
+  readonly #head: CsvHead;
   #delimiter: Delimiter | null = null;
   #ends = new CsvEnds(',');
   #cutter = new RecordCutter(this.#ends.in);
   #line = 1;
+
+  /** `times`: headings of which one is the time's, in small letters; the delimiter is known by it. */
+  constructor(times?: readonly string[]) {
+    this.#head = new CsvHead(times);
+  }
 
   /** The delimiter; null: the headings have not arrived. */
   get delimiter(): Delimiter | null {

@@ -6,7 +6,6 @@ import { eachInTurns } from '../../scheduling/yield-to-event-loop.ts';
 import type { DeviceInfo, FieldInfo, IngestCache, ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import { noField, seenDevice, seenProduct } from '../ingest-cache/seen-fields.ts';
 import type { History } from '../history/history.ts';
-import { PointBudget } from '../history/point-budget.ts';
 import { fromStoredValue } from '../measurements/field-value.ts';
 import type { Columns, MeasurementStore } from '../ports/store.ts';
 import type { Page } from '../sql/page.ts';
@@ -14,6 +13,7 @@ import type { Authenticator } from '../accounts/authenticator.ts';
 import type { BackgroundTurns, Turns } from '../../scheduling/turns.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { chartedRows } from './charted-rows.ts';
+import { type ChartedQuery, chartedSeries } from './charted-series.ts';
 import { type ColumnPage, ColumnRun } from './column-run.ts';
 import { PageSize } from './page-size.ts';
 import { CsvFormat, type ExportedValue, type ExportFormat, NdjsonFormat, PIECE } from './export-format.ts';
@@ -29,7 +29,7 @@ export interface ExportQuery {
   from: number;
   to: number;
   /** Buckets as in a chart (CONTRACT 7); null: every value. */
-  chart: { resolution: string | null; maxPoints: number | null; timeZone: string | null } | null;
+  chart: ChartedQuery | null;
   /** Texts that a spreadsheet would take for a formula get a leading apostrophe. */
   spreadsheet: boolean;
 }
@@ -201,20 +201,12 @@ export class Exporter {
     format: ExportFormat,
     device: DeviceInfo,
     { fields: wanted, from, to, turns, isAllowed }: RunningQuery,
-    chart: NonNullable<ExportQuery['chart']>,
+    chart: ChartedQuery,
     wide: Places | null,
   ): AsyncGenerator<Uint8Array> {
     const fields = fieldsOf(device, wanted).map(({ identifier }) => identifier);
     if (fields.length === 0) return;
-    const asked = { fields, from, to, ...chart };
-    const budget = new PointBudget();
-    const series = await turns
-      .piece(() => this.#deps.history.series(device, asked, budget))
-      .finally(() => turns.spend(budget.planMs));
-    if (series.some(({ truncated }) => truncated))
-      throw badInput(
-        'resolution, maxPoints: more points than a file of buckets holds; ask for fewer, or for every value.',
-      );
+    const series = await chartedSeries(this.#deps.history, device, { fields, from, to }, chart, turns);
     await isAllowed(device);
     yield* chartedRows(format, device.serialNumber, series, wide);
   }

@@ -10,15 +10,15 @@ const ROLES: readonly Role[] = ['timestamp', 'device', 'field', 'value'];
 /** Names of the roles in other programs. */
 const ALIASES: Record<Role, readonly string[]> = {
   timestamp:
-    'time date datetime date_time ts at _time utc epoch unixtime last_changed last_updated start recorded_at received_at created_at measured_at'.split(
+    'time date datetime date_time ts at _time utc epoch unixtime last_changed last_updated start recorded_at received_at created_at measured_at zeit zeitstempel datum'.split(
       ' ',
     ),
   device:
-    'entity_id statistic_id device_id deviceid device_name serial serial_number serialnumber sensor sensor_id host dev_eui deveui eui'.split(
+    'entity_id statistic_id device_id deviceid device_name serial serial_number serialnumber sensor sensor_id host dev_eui deveui eui seriennummer'.split(
       ' ',
     ),
   field: '_field metric measurement key channel identifier variable'.split(' '),
-  value: 'state mean _value val reading'.split(' '),
+  value: 'state mean _value val reading wert messwert'.split(' '),
 };
 /** Part of a name that may be the time's. */
 const TIME = /time|date/i;

@@ -4,6 +4,7 @@ import { addToBatch, type DeviceBatch } from '../measurements/recorder.ts';
 import { withinRetention } from '../measurements/retention.ts';
 import { LONG_AGO, NOT_HEARD } from '../ports/store.ts';
 import type { ImportLine } from './import-format.ts';
+import type { ImportPreview } from './import-preview.ts';
 import { type Ahead, aheadOf, aheadOfAll } from '../times/ahead.ts';
 import { readTime, type TimeBounds } from '../times/entry-time.ts';
 import { asMeant, hintFor, valuesFor } from './meant-values.ts';
@@ -29,10 +30,15 @@ const MAX_BATCH_CHARACTERS = 8_000_000;
 /** Maximum age of a batch: a file that arrives slowly is stored as it arrives. */
 const LONGEST_MS = 1_000;
 
-interface ImportBatchDeps {
+/** Settings of a batch. */
+export interface ImportBatchDeps {
   liveWindowMs: number;
   maxFutureMs: number;
   now: () => number;
+  /** Zone of times without one; null: that of each device's product. */
+  timeZone: string | null;
+  /** The preview of the first lines; null: none is wanted. */
+  preview: ImportPreview | null;
 }
 
 /** Keys per generation, of which two are kept. */
@@ -105,22 +111,33 @@ export class ImportBatch {
     this.lines.push(line);
     const { timestamp, values, error } = line;
     let refused = true;
-    if (error !== null) this.#refuse(line, null, 'INVALID_ENTRY', error);
-    else if ('code' in found) this.#refuse(line, null, found.code, found.message);
-    else if (values.length === 0) this.#refuse(line, null, 'MISSING_VALUE', 'The line has no value.');
+    if (error !== null) this.#refuse(line, null, { code: 'INVALID_ENTRY', message: error });
+    else if ('code' in found) this.#refuse(line, null, found);
+    else if (values.length === 0)
+      this.#refuse(line, null, { code: 'MISSING_VALUE', message: 'The line has no value.' });
     else {
       const bounds: TimeBounds = { door: 'import', latest: this.#deps.now() + this.#deps.maxFutureMs };
-      const time = readTime(timestamp, found.product.timeZone, bounds);
+      const time = readTime(timestamp, this.#deps.timeZone ?? found.product.timeZone, bounds);
       if (typeof time === 'number') refused = this.#addValues(line, found, time, bounds);
-      else this.#refuse(line, null, time.code, time.message);
+      else this.#refuse(line, null, time);
     }
     if (refused) this.refused += 1;
     else this.stored += 1;
   }
 
-  #refuse({ line }: ImportLine, field: unknown, code: RefusedLine['code'], message: string): void {
+  #refuse(
+    line: ImportLine,
+    field: unknown,
+    { code, message }: Pick<RefusedLine, 'code' | 'message'>,
+    known: { device: string; time: number; value: unknown } | null = null,
+  ): void {
     const shown = typeof field === 'string' ? field.slice(0, 64) : null;
-    if (this.rejected.length < MAX_REJECTED) this.rejected.push({ line, field: shown, code, message });
+    if (this.rejected.length < MAX_REJECTED) this.rejected.push({ line: line.line, field: shown, code, message });
+    const { preview } = this.#deps;
+    if (preview?.takes(line) !== true) return;
+    const device = known?.device ?? textIn(line.device);
+    const timestamp = known === null ? textIn(line.timestamp) : new Date(known.time).toISOString();
+    preview.refuse(line, { device, field: shown, timestamp, value: known?.value ?? null, code, message });
   }
 
   /** Adds the values of a line; true when any was rejected. */
@@ -137,15 +154,13 @@ export class ImportBatch {
       const accepted = withinRetention(device.keeps, checked, 0, receivedAt);
       if (isRejection(accepted)) {
         refused = true;
+        const { code } = accepted;
         const isListed = this.rejected.length < MAX_REJECTED;
-        this.#refuse(
-          line,
-          field,
-          accepted.code,
-          accepted.message + (isListed ? hintFor(line, device.product, entry, accepted.code) : ''),
-        );
+        const message = accepted.message + (isListed ? hintFor(line, device.product, entry, code) : '');
+        this.#refuse(line, field, { code, message }, { device: device.serialNumber, time, value });
         continue;
       }
+      if (this.#deps.preview?.takes(line) === true) this.#deps.preview.accept(line, device.serialNumber, accepted);
       if (batch === null) {
         const notHeard = isOld ? LONG_AGO : NOT_HEARD;
         batch = { deviceKey: device.key, receivedAt: notHeard, fieldKeys: [], timestamps: [], values: [] };
@@ -159,4 +174,9 @@ export class ImportBatch {
     }
     return refused;
   }
+}
+
+/** A name or time as the file has it. */
+function textIn(given: unknown): string | null {
+  return typeof given === 'string' || typeof given === 'number' ? String(given) : null;
 }

@@ -28,15 +28,25 @@ interface ImportFormat {
   end(): Iterable<ImportLine>;
 }
 
-/** The two formats of exports (CONTRACT 8), long and wide told apart by their columns or keys. */
-export function importFormat(kind: 'csv' | 'ndjson'): ImportFormat {
-  return kind === 'csv' ? new CsvImport() : new NdjsonImport();
+/**
+ * The two formats of exports (CONTRACT 8), long and wide told apart by their columns or keys. `given`: other names for
+ * these; an empty one leaves the column out.
+ */
+export function importFormat(kind: 'csv' | 'ndjson', given: ReadonlyMap<string, string> = new Map()): ImportFormat {
+  return kind === 'csv' ? new CsvImport(given) : new NdjsonImport(given);
 }
 
 /** CSV with headings: `device`, `timestamp`, and `field` with `value`, or fields by name. */
 class CsvImport implements ImportFormat {
-  readonly #reader = new CsvReader();
+  readonly #given: ReadonlyMap<string, string>;
+  readonly #reader: CsvReader;
   #columns: CsvColumns | null = null;
+
+  constructor(given: ReadonlyMap<string, string>) {
+    this.#given = given;
+    const times = [...given].filter(([, name]) => name.toLowerCase() === 'timestamp');
+    this.#reader = new CsvReader(times.length === 0 ? undefined : times.map(([heading]) => heading.toLowerCase()));
+  }
 
   read(piece: string): Iterable<ImportLine> {
     return this.#lines(this.#reader.read(piece));
@@ -48,13 +58,13 @@ class CsvImport implements ImportFormat {
 
   *#lines(records: Iterable<CsvRecord>): Iterable<ImportLine> {
     for (const record of records) {
-      if (this.#columns === null) this.#columns = columnsOf(record, must(this.#reader.delimiter));
+      if (this.#columns === null) this.#columns = columnsOf(record, must(this.#reader.delimiter), this.#given);
       else yield this.#line(record, this.#columns);
     }
   }
 
   #line({ line, cells, quoted }: CsvRecord, columns: CsvColumns): ImportLine {
-    const { device, timestamp, field, value, names } = columns;
+    const { device, timestamp, field, value, names, leftOut } = columns;
     const head = { line, device: textOf(cells[device]), timestamp: cells[timestamp], wide: null, columns };
     if (cells.length !== names.length)
       return { ...head, values: [], error: `The line has ${cells.length} columns, the header ${names.length}.` };
@@ -62,7 +72,7 @@ class CsvImport implements ImportFormat {
     const wide = (): LineValues => {
       const values: LineValues = [];
       for (let at = 0; at < cells.length; at += 1)
-        if (at !== device && at !== timestamp && isThere(at)) values.push([names[at], cells[at]]);
+        if (at !== device && at !== timestamp && !leftOut.has(at) && isThere(at)) values.push([names[at], cells[at]]);
       return values;
     };
     if (value < 0) return { ...head, values: wide(), error: null };
@@ -83,17 +93,22 @@ function textOf(cell: string | undefined): string | undefined {
 /** NDJSON, each line by itself: with `field` and `value` it is long, else its other keys are fields. */
 class NdjsonImport implements ImportFormat {
   readonly #reader = new LineReader();
+  readonly #given: ReadonlyMap<string, string>;
+
+  constructor(given: ReadonlyMap<string, string>) {
+    this.#given = given;
+  }
 
   *read(piece: string): Iterable<ImportLine> {
-    for (const { line, text } of this.#reader.read(piece)) yield readObject(line, text);
+    for (const { line, text } of this.#reader.read(piece)) yield readObject(line, text, this.#given);
   }
 
   *end(): Iterable<ImportLine> {
-    for (const { line, text } of this.#reader.end()) yield readObject(line, text);
+    for (const { line, text } of this.#reader.end()) yield readObject(line, text, this.#given);
   }
 }
 
-function readObject(line: number, text: string): ImportLine {
+function readObject(line: number, text: string, given: ReadonlyMap<string, string>): ImportLine {
   const nothing = { line, device: undefined, timestamp: undefined, values: [], wide: null, columns: null };
   const excess = excessOf(text);
   if (excess !== null) return { ...nothing, error: `The line ${excess}.` };
@@ -106,7 +121,7 @@ function readObject(line: number, text: string): ImportLine {
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object))
     return { ...nothing, error: 'The line must be a JSON object.' };
-  const keyed = object as Record<string, unknown>;
+  const keyed = given.size === 0 ? (object as Record<string, unknown>) : renamed(object, given);
   const { device, timestamp, ...rest } = Object.hasOwn(keyed, 'timestamp') ? keyed : inSmallLetters(keyed);
   const isLong = Object.hasOwn(rest, 'field') && Object.hasOwn(rest, 'value');
   const hasMore = isLong && Object.keys(rest).length > 2;
@@ -119,6 +134,16 @@ function readObject(line: number, text: string): ImportLine {
     columns: null,
     error: null,
   };
+}
+
+/** The object with its keys renamed, without those that are left out. */
+function renamed(object: object, given: ReadonlyMap<string, string>): Record<string, unknown> {
+  const named = Object.create(null) as Record<string, unknown>;
+  for (const [key, value] of Object.entries(object)) {
+    const name = given.get(key) ?? key;
+    if (name !== '' || !given.has(key)) named[name] = value;
+  }
+  return named;
 }
 
 const ROLES: readonly string[] = ['device', 'timestamp', 'field', 'value'] satisfies Role[];

@@ -16,8 +16,17 @@ import type { BackgroundTurns } from '../../scheduling/turns.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { type Ahead, aheadOfAll } from '../times/ahead.ts';
 import { FilePlaces } from '../../scheduling/file-places.ts';
-import { type FoundDevice, ImportBatch, MAX_REJECTED, type RefusedLine, SeenKeys } from './import-batch.ts';
+import {
+  type FoundDevice,
+  ImportBatch,
+  type ImportBatchDeps,
+  MAX_REJECTED,
+  type RefusedLine,
+  SeenKeys,
+} from './import-batch.ts';
 import { importFormat, type ImportLine } from './import-format.ts';
+import type { ImportOptions } from './import-options.ts';
+import { ImportPreview, type PreviewedValue } from './import-preview.ts';
 import { must } from '../../must.ts';
 
 /** Outcome of a file: lines stored whole, lines with any rejection, values stored. */
@@ -32,6 +41,8 @@ interface ImportOutcome {
   rejected: RefusedLine[];
   /** The times that lie ahead of the server's clock; left out: none. */
   ahead?: Ahead;
+  /** The first lines value by value; of a dry run only. */
+  preview?: readonly PreviewedValue[];
 }
 
 interface ImporterDeps {
@@ -70,23 +81,23 @@ export class Importer {
   }
 
   /**
-   * Runs an import; `device` null: each line names its device by serial number or id. Rejects with BAD_USER_INPUT for a
-   * file of another kind and with UNAVAILABLE; also when the token is revoked meanwhile, may no longer CONFIGURE a
-   * device of the next commit, or `device` is gone. The details of an error have `stored` so far. OVERLOADED when too
-   * many are in progress.
+   * Runs an import, or says what it would do; `device` null: each line names its device by serial number or id. Rejects
+   * with BAD_USER_INPUT for a file of another kind and with UNAVAILABLE; also when the token is revoked meanwhile, may no
+   * longer CONFIGURE a device of the next commit, or `device` is gone. The details of an error have `stored` so far.
+   * OVERLOADED when too many are in progress.
    */
   async run(
     access: Access,
-    kind: 'csv' | 'ndjson',
+    options: ImportOptions,
     device: DeviceInfo | null,
     text: AsyncIterable<string>,
   ): Promise<ImportOutcome> {
-    const format = importFormat(kind);
+    const format = importFormat(options.kind, options.columns);
     const turns = this.#deps.shares.backgroundOf(access);
     const accessNow = this.#deps.authenticator.follow(access);
-    const run = new ImportRun(this.#deps, { access, turns, device, accessNow });
+    const run = new ImportRun(this.#deps, { access, turns, device, accessNow, options });
     const counts = (): Record<string, unknown> => {
-      const { rejected: _, ...others } = run.outcome;
+      const { rejected: _, preview: __, ...others } = run.outcome;
       return others;
     };
     await runImport({ access, places: this.#places, counts }, async () => {
@@ -95,7 +106,7 @@ export class Importer {
       await run.take(format.end(), 0);
       await run.commit();
       // Ignore failures: the values are stored anyway.
-      this.#deps.store.compactSoon().catch(() => {});
+      if (options.dryRun !== true) this.#deps.store.compactSoon().catch(() => {});
     });
     return run.outcome;
   }
@@ -107,6 +118,7 @@ interface Asked {
   device: DeviceInfo | null;
   /** The present access of the token. */
   accessNow: () => Promise<Access>;
+  options: ImportOptions;
 }
 
 /** One import in progress. */
@@ -119,7 +131,7 @@ class ImportRun {
     replaced: 0,
     rejected: [],
   };
-  readonly #deps: ImporterDeps;
+  readonly #deps: ImporterDeps & ImportBatchDeps;
   readonly #asked: Asked;
   /** Devices by the names in this batch, as they were at `#foundAt`. */
   readonly #found = new Map<string, FoundDevice>();
@@ -132,10 +144,12 @@ class ImportRun {
   #slice = { spentMs: 0, tookMs: 0 };
 
   constructor(deps: ImporterDeps, asked: Asked) {
-    this.#deps = deps;
+    const preview = asked.options.dryRun === true ? new ImportPreview() : null;
+    if (preview !== null) this.outcome.preview = preview.values;
+    this.#deps = { ...deps, timeZone: asked.options.timeZone ?? null, preview };
     this.#asked = asked;
     this.#foundAt = this.#batchFrom = deps.ingestCache.revision;
-    this.#batch = new ImportBatch(deps, this.#seen);
+    this.#batch = new ImportBatch(this.#deps, this.#seen);
   }
 
   /** `characters`: of the lines, whether valid or not. */
@@ -216,7 +230,7 @@ class ImportRun {
     this.#batchFrom = this.#deps.ingestCache.revision;
   }
 
-  /** Stores the batch; false, with nothing stored, when a device or field to write to is gone by now. */
+  /** Stores the batch, unless it is tried; false, with nothing stored, when a device or field is gone by now. */
   async #store(): Promise<boolean> {
     const { devices } = this.#batch;
     if (devices.length === 0) return true;
@@ -232,6 +246,7 @@ class ImportRun {
     };
     const store = async (): Promise<boolean> => {
       if (!(await isAllowed())) return false;
+      if (this.#asked.options.dryRun === true) return true;
       await this.#deps.recorder.commit(receipt, { product: must(devices[0]).device.product, requireRight });
       return true;
     };

@@ -1,7 +1,8 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { isoMs } from '../../domain/times/iso-time.ts';
 
-const ISO_WITH_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/i;
+/** A date and time with its zone, or a date alone. */
+const UNAMBIGUOUS = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/i;
 
 let last = { time: 0, text: new Date(0).toISOString() };
 
@@ -14,7 +15,7 @@ function isoText(time: number): string {
 /** ISO 8601 in UTC with milliseconds outside; integer milliseconds since 1970 inside. */
 export const DateTime = new GraphQLScalarType<number, string>({
   name: 'DateTime',
-  description: 'ISO 8601 in UTC.',
+  description: 'ISO 8601 in UTC. In arguments also with another zone, or a date such as 2026-01-31: its begin in UTC.',
   serialize(value) {
     if (typeof value !== 'number' || !Number.isFinite(value)) throw new TypeError('DateTime: expected milliseconds.');
     return isoText(value);
@@ -25,10 +26,10 @@ export const DateTime = new GraphQLScalarType<number, string>({
 });
 
 function parseDateTime(value: unknown, node?: ValueNode): number {
-  const time = typeof value === 'string' && ISO_WITH_ZONE.test(value) ? isoMs(value) : null;
+  const time = typeof value === 'string' && UNAMBIGUOUS.test(value) ? isoMs(value) : null;
   if (time !== null) return time;
   throw new GraphQLError(
-    `DateTime: expected ISO 8601 text with a time zone such as "2026-01-31T12:00:00Z", got ${shown(value)}.`,
+    `DateTime: expected ISO 8601 text with a time zone such as "2026-01-31T12:00:00Z", or a date such as "2026-01-31", got ${shown(value)}.`,
     { nodes: node },
   );
 }

@@ -96,7 +96,10 @@ export class EntryOutcomeObject {
   })
   notice?: string;
 
-  @Field(() => EntryFieldObject, { nullable: true, description: 'Of an UNKNOWN_FIELD.' })
+  @Field(() => EntryFieldObject, {
+    nullable: true,
+    description: 'Where the product has no such field: the one that would take the entry.',
+  })
   suggestedField?: EntryFieldObject;
 
   /** Not shown: `matchedDevice` and `matchedField` are loaded by them. */
