@@ -283,6 +283,21 @@ describe.each(DATABASES)('alerts on %s', (database) => {
       .toEqual([['hot here', 'FIRING', 0], ['hot', 'RESOLVED', 0], ['hot', 'RESOLVED', 0]]); // prettier-ignore
   });
 
+  test('the first value after a restart is judged, although a call without values was the last before it', async () => {
+    await rule();
+    await record([0, 31]);
+    await become('FIRING');
+    // It tells nothing new: the place behind it is stored when the server stops.
+    await record([60, 32]);
+    const called = await fetch(`${server.url}/integrations/api/${product.webhookId}/`, { method: 'POST', body: '{}' });
+    expect(called.status).toBe(202);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await server.stop();
+    server = await startServer({ database: kept });
+    await record([120, 20]);
+    expect(seconds((await become('RESOLVED'))[0]!['endedAt'])).toBe(120);
+  });
+
   test('what was pending goes on after a restart', async () => {
     await rule({ forSeconds: 2 });
     await record([0, 31]);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LONG_AGO } from '../../src/domain/ports/store.ts';
 import { RecentFlushes } from '../../src/measurement-store/sqlite/recent-flushes.ts';
 import { ReadingFrames } from '../../src/measurement-store/readings/reading-frames.ts';
+import { callRow } from '../support/call-row.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { openDatabase, type OpenDatabase, receipt, type Row, type Store } from './open-store.ts';
 
@@ -71,6 +72,16 @@ test('what was deleted since is not told, nor what was written over', async () =
   expect(readings.map(({ deviceKey }) => deviceKey)).toEqual([51]);
 });
 
+test('a commit of calls alone is no place in the order of commits, as the database knows none', async () => {
+  await store.append(receipt(70, [[1, 1_000, 1]]));
+  const after = await store.position();
+  await store.append(receipt(70, [[1, 2_000, 1]]));
+  for (let nth = 0; nth < 3; nth += 1) await store.append({ batches: [], call: callRow(1, 1_700_000_000_000 + nth) });
+  expect(await store.recorded(query(after))).toMatchObject({ upTo: await store.position(), readings: [{}] });
+  await store.append(receipt(70, [[1, 3_000, 1]]));
+  expect((await store.recorded(query(after))).readings).toHaveLength(2);
+});
+
 /** The bytes of a flush with a reading of each device. */
 function framesOf(deviceKeys: readonly number[]): Buffer {
   const frames = new ReadingFrames();
@@ -107,13 +118,26 @@ test('nothing is told of what is not in memory whole', async () => {
   expect([recent.recorded(query('6')), recent.recorded(query('7'))]).toEqual([null, null]);
 });
 
+test('a commit without readings takes no memory, and ends nothing', () => {
+  const recent = new RecentFlushes();
+  recent.add({ seq: 1, storedAt: 1, frames: framesOf([1]) });
+  recent.add({ seq: 2, storedAt: 1, frames: Buffer.alloc(0) });
+  expect(recent.recorded(query('0'))).toMatchObject({ upTo: '1', more: false });
+  expect(recent.recorded(query('2'))).toBeNull();
+  recent.add({ seq: 3, storedAt: 1, frames: framesOf([2]) });
+  expect(recent.recorded(query('0'))).toMatchObject({ upTo: '3', readings: [{ seq: '1' }, { seq: '3' }] });
+});
+
 test('the oldest go when there are very many', () => {
   const recent = new RecentFlushes();
   const frames = framesOf(Array.from({ length: 5_000 }, (_, at) => at));
   let kept = 0;
   for (let seq = 1; seq <= 100; seq += 1) recent.add({ seq, storedAt: 1, frames });
   for (let after = 0; after < 100; after += 1)
-    kept += recent.recorded(query(String(after), null, [1])) === null ? 0 : 1;
+    kept += recent.recorded(query(String(after), null, null, 5_000)) === null ? 0 : 1;
   expect(kept * frames.length).toBeLessThan(5_000_000);
   expect(kept).toBeGreaterThan(5);
+  // Those of a few devices would be looked for in all of it.
+  const ofOne = (after: number) => recent.recorded(query(String(after), null, [1]));
+  expect([ofOne(99)?.readings.length, ofOne(95)]).toEqual([1, null]);
 });

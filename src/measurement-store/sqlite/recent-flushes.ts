@@ -6,6 +6,8 @@ import { eachFrame } from '../readings/reading-frames.ts';
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Maximum bytes of a flush in memory: a longer one is read page by page from the database. */
 const MOST_OF_ONE = 256 * 1024;
+/** Maximum bytes that are gone through for some devices alone: the database finds theirs, in a thread of its own. */
+const MOST_FOR_SOME = 256 * 1024;
 
 /** A commit of readings (`reading-frames.ts`) by its number, which also is its place in the order of commits. */
 interface CommittedFlush {
@@ -25,10 +27,15 @@ export class RecentFlushes {
   /** What was committed after it, and up to the last of them, is in here; null: nothing is. */
   #after: number | null = null;
   #last = 0;
+  /** The number of the next commit, unless one comes in between that is none of a flush. */
+  #next = 0;
 
   /** A flush is durable. Copies its bytes. */
   add({ seq, storedAt, frames }: CommittedFlush): void {
-    if (this.#after === null || seq !== this.#last + 1) this.#begin(seq - 1);
+    if (this.#after === null || seq !== this.#next) this.#begin(seq - 1);
+    this.#next = seq + 1;
+    // The number of a commit of calls alone is in no table: after a restart it is another one's.
+    if (frames.length === 0) return;
     this.#last = seq;
     if (frames.length > MOST_OF_ONE) return this.#begin(seq);
     this.#flushes.push({ seq, storedAt, frames: Buffer.from(frames) });
@@ -54,6 +61,7 @@ export class RecentFlushes {
     const wanted = deviceKeys && new Set(deviceKeys);
     const readings: RecordedReading[] = [];
     let at = this.#flushes.findLastIndex(({ seq }) => seq <= from) + 1;
+    if (wanted !== null && bytesFrom(this.#flushes, at) > MOST_FOR_SOME) return null;
     let reached = from;
     for (; at < this.#flushes.length && readings.length < limit; at += 1) {
       const flush = this.#flushes[at]!;
@@ -78,6 +86,12 @@ export class RecentFlushes {
     for (const { frames } of dropped) this.#bytes -= frames.length;
     this.#after = dropped.at(-1)!.seq;
   }
+}
+
+function bytesFrom(flushes: readonly CommittedFlush[], first: number): number {
+  let bytes = 0;
+  for (let at = first; at < flushes.length && bytes <= MOST_FOR_SOME; at += 1) bytes += flushes[at]!.frames.length;
+  return bytes;
 }
 
 /** The live readings of a flush, in the order in which the database has them. */
