@@ -873,3 +873,23 @@ test.each(DIALECTS)(
     await database.close();
   },
 );
+
+test.each(DIALECTS)(
+  'on %s what is not published stays so beside what its device sends in the same commit',
+  async (dialect) => {
+    const database = await openDatabase(dialect);
+    const store = await database.openStore();
+    const after = await store.position();
+    await Promise.all([
+      store.append(receipt(1, [[1, 1, 1], [1, 3, 3]])), // prettier-ignore
+      store.append(receipt(1, [[1, 2, 2], [2, 3, 4]], LONG_AGO)), // prettier-ignore
+    ]);
+    const query = { after, place: null, deviceKeys: null, limit: 10 };
+    const { upTo } = await store.recorded({ ...query, upTo: null });
+    // As the database has it.
+    const { readings } = await store.recorded({ ...query, upTo });
+    expect(readings.map(({ timestamp }) => timestamp)).toEqual([1, 3]);
+    await store.stop();
+    await database.close();
+  },
+);

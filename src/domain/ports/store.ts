@@ -12,7 +12,7 @@ export type StoredValue = number | string;
 export const NOT_HEARD = 0;
 /**
  * Like `NOT_HEARD`, for values older than any live subscriber follows: they are not published, and may go into chunks
- * at once. Sharing a flush with newer ones of their device, they may be published all the same.
+ * at once. Written over published ones of the same moment, they are published all the same.
  */
 export const LONG_AGO = -1;
 

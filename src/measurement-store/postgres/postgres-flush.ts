@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Batch, type CallRow, storedAtOf, type StoredValue } from '../../domain/ports/store.ts';
+import { type Batch, type CallRow, storedAgainAt, storedAtOf, type StoredValue } from '../../domain/ports/store.ts';
 import { CALL_COLUMNS } from '../call-columns.ts';
 import { MAX_NEW_BYTES, MAX_RECENT_BYTES } from '../readings/reading-parts.ts';
 import { maxValuesBytes, writeValues } from '../readings/reading-values.ts';
@@ -102,7 +102,7 @@ export class PostgresFlush {
       const first = must(sorted[i]);
       let end = i + 1;
       while (sorted[end]?.deviceKey === first.deviceKey) end++;
-      this.#addDevice(end === i + 1 ? first : joinBatches(sorted.slice(i, end)), now);
+      this.#addDevice(sorted.slice(i, end), now);
       i = end;
     }
     for (const [deviceKey, at] of heard) {
@@ -128,12 +128,13 @@ export class PostgresFlush {
     return { ...STATEMENTS[this.#hasCalls ? (`${kind}WithCalls` as const) : kind], values: this.#values };
   }
 
-  #addDevice(batch: Batch, now: number): void {
-    const storedAt = storedAtOf(batch.receivedAt, now);
+  #addDevice(batches: readonly Batch[], now: number): void {
+    const batch = batches.length === 1 ? must(batches[0]) : joinBatches(batches);
+    const storedAt = storageTimes(batches, now);
     eachMoment(batch, (timestamp, order, from, to) => {
       this.#arrays.devices.addInt4(batch.deviceKey);
       this.#arrays.timestamps.addInt8(timestamp);
-      this.#arrays.storedAt.addInt8(storedAt);
+      this.#arrays.storedAt.addInt8(storedAt(order, from, to));
       const most = mostBytes(batch, order, from, to);
       const bytes = this.#arrays.readings.addWritten(most, (target, at) =>
         writeValues(target, at, batch, order, from, to),
@@ -150,8 +151,24 @@ function mostBytes({ values }: BatchColumns, order: ArrayLike<number>, from: num
   return maxValuesBytes(some);
 }
 
+/** Storage time of a moment of the batches one behind the other: it is published if a batch is that has it. */
+function storageTimes(
+  batches: readonly Batch[],
+  now: number,
+): (order: ArrayLike<number>, from: number, to: number) => number {
+  const times = batches.map(({ receivedAt }) => storedAtOf(receivedAt, now));
+  const [first = now] = times;
+  if (times.every((time) => time === first)) return () => first;
+  const ofValues = batches.flatMap(({ values }, at) => values.map(() => must(times[at])));
+  return (order, from, to) => {
+    let storedAt = -Infinity;
+    for (let i = from; i < to; i++) storedAt = storedAgainAt(storedAt, must(ofValues[must(order[i])]));
+    return storedAt;
+  };
+}
+
 /** The batches of one device as one, in commit order. */
-function joinBatches(batches: Batch[]): Batch {
+function joinBatches(batches: readonly Batch[]): Batch {
   const fieldKeys: number[] = [];
   const timestamps: number[] = [];
   const values: StoredValue[] = [];
