@@ -50,6 +50,8 @@ export class BrokenPacket extends Error {
 }
 
 const NOTHING: Buffer = Buffer.alloc(0);
+/** Bytes that a piece takes beside its own: a message that comes byte by byte takes some hundred times its size. */
+const BESIDE_PIECE = 400;
 /** Maximum bytes of a length (MQTT 1.5.5). */
 const MAX_LENGTH_BYTES = 4;
 /** Bytes that are kept of a PUBLISH that is too large: its topic and packet id. */
@@ -74,6 +76,11 @@ export class Frames {
   /** Bytes that are no whole packet yet, or were not asked for. */
   get waiting(): number {
     return this.#bytes.length - this.#at + this.#laterBytes;
+  }
+
+  /** Memory that those take. */
+  get held(): number {
+    return this.waiting + this.#later.length * BESIDE_PIECE;
   }
 
   add(bytes: Buffer): void {

@@ -10,6 +10,7 @@ import { acknowledgement, shortAcknowledgement, type Told, writePacket } from '.
 import type { PublishPacket } from './publish-packet.ts';
 import type { Holder, SeenMessage, Session } from './sessions.ts';
 import { TokenWatch, tokenGone } from './token-watch.ts';
+import { MAX_TOPIC } from './topic-meaning.ts';
 import type { TopicMessage } from './topic-message.ts';
 
 interface MessageFlowDeps {
@@ -36,9 +37,11 @@ const MAX_ACKS = 2 * MAX_UNDER_WAY;
 const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [250, 10_000];
 /** Maximum time for which a message is tried again before its connection ends. */
 const MAX_TRYING_MS = 60_000;
-/** Maximum levels per topic, and characters. */
+/** Maximum levels per topic. */
 const MAX_LEVELS = 32;
-const MAX_TOPIC = 1_024;
+const NOTHING: Buffer = Buffer.alloc(0);
+/** Why it stops, where its memory is needed. */
+const GIVEN_UP = 'given up';
 
 /**
  * Messages of a client on their way: given on in order, many at once, and acknowledged after their commit in the order in
@@ -83,7 +86,7 @@ export class MessageFlow {
   }
 
   take(packet: PublishPacket): void {
-    const { topic, qos, id, payload } = packet;
+    const { topic, qos, isAgain, id, payload } = packet;
     const { door, session, connection } = this.#deps;
     const refusal = refusalOf(packet, door.maxMessageBytes);
     if (refusal !== null) {
@@ -92,19 +95,22 @@ export class MessageFlow {
       return;
     }
     if (qos === 0) {
-      void this.#count(payload.length, this.#receive(this.#message(topic, payload, () => false)));
+      void this.#count(
+        payload.length,
+        this.#receive(this.#message(topic, payload, () => this.#stopping.signal.reason === GIVEN_UP)),
+      );
       return;
     }
     const digest = `${qos} ${hash('sha1', payload, 'base64')} ${topic}`;
-    const known = session.find(id, digest, connection);
+    const known = session.find({ id, digest, isAgain, by: connection, at: door.now() });
     const seen = known ?? this.#see(qos, digest, topic, payload);
     if (known === null) session.add(id, seen);
     seen.holder = connection;
     const place = this.#acks.next(() => session.acknowledged(id, seen, connection, door.now()));
-    const length = seen.message?.payload.length ?? 0;
+    const length = seen.told === null ? payload.length : 0;
     const type = qos === 1 ? TYPES.puback : TYPES.pubrec;
     const acknowledged = async (): Promise<void> => {
-      const told = await this.#outcomeOf(seen);
+      const told = await this.#outcomeOf(seen, payload);
       this.#acks.put(place, this.#ackOf(type, id, told));
     };
     void this.#count(length, acknowledged());
@@ -129,6 +135,11 @@ export class MessageFlow {
     }
   }
 
+  /** Gives up all that waits, to make room. */
+  giveUp(): void {
+    this.#stopping.abort(GIVEN_UP);
+  }
+
   /** Resolves when nothing is under way; what waits to be tried again is given up. */
   async stop(): Promise<void> {
     this.#stopping.abort();
@@ -137,7 +148,16 @@ export class MessageFlow {
 
   #see(qos: 1 | 2, digest: string, topic: string, payload: Buffer): SeenMessage {
     const message = this.#message(topic, payload, () => seen.holder.isLost);
-    const seen: SeenMessage = { qos, digest, holder: this.#deps.connection, message, receiving: null, told: null };
+    const seen: SeenMessage = {
+      qos,
+      digest,
+      holder: this.#deps.connection,
+      message,
+      receiving: null,
+      told: null,
+      toldAt: 0,
+      cameUnsaid: false,
+    };
     return seen;
   }
 
@@ -162,24 +182,30 @@ export class MessageFlow {
   }
 
   /** The outcome of a message, whichever connection it came by. Rejects when it was given up. */
-  #outcomeOf(seen: SeenMessage): Promise<Told> {
+  #outcomeOf(seen: SeenMessage, payload: Buffer): Promise<Told> {
     if (seen.told !== null) return Promise.resolve(seen.told);
-    if (seen.receiving !== null) return seen.receiving.catch(() => this.#begin(seen));
-    return this.#begin(seen);
+    const begin = (): Promise<Told> => this.#begin(seen, payload);
+    return seen.receiving === null ? begin() : seen.receiving.catch(begin);
   }
 
-  #begin(seen: SeenMessage): Promise<Told> {
+  #begin(seen: SeenMessage, payload: Buffer): Promise<Told> {
     if (seen.told !== null) return Promise.resolve(seen.told);
     const { message } = seen;
     if (message === null) return Promise.reject(tokenGone());
+    message.payload = payload;
     const receiving = this.#receive(message).then(
       (told) => {
         seen.told = told;
+        seen.toldAt = this.#deps.door.now();
         seen.message = seen.receiving = null;
         return told;
       },
       (error: unknown) => {
-        if (seen.receiving === receiving) seen.receiving = null;
+        if (seen.receiving === receiving) {
+          seen.receiving = null;
+          // It brings it along when it comes again; its session may wait for that for an hour.
+          message.payload = NOTHING;
+        }
         throw error;
       },
     );

@@ -47,7 +47,8 @@ export class MqttConnection {
   #lastReadAt: number;
   /** Set while a packet is worked on that the next ones wait for. */
   #isBusy = false;
-  #isHolding = false;
+  /** Whether its memory is counted, or was given up. */
+  #held: 'no' | 'counted' | 'given up' = 'no';
   /** 'leaving': its client has said goodbye; 'ending': the server has. */
   #state: 'open' | 'leaving' | 'ending' | 'closed' = 'open';
   #isLost = false;
@@ -179,18 +180,22 @@ export class MqttConnection {
     return this.#client === null || !this.#client.flow.isFull;
   }
 
-  /** Tells how much it holds; whoever holds most gives way. */
+  /** Tells how much it holds, also after its end; whoever holds most gives way. */
   #hold(): void {
-    const bytes = this.#frames.waiting + (this.#client?.flow.bytes ?? 0);
-    if (bytes > FREE_BYTES && this.#state === 'open') {
-      this.#isHolding = true;
+    const bytes = this.#frames.held + (this.#client?.flow.bytes ?? 0);
+    if (this.#held === 'given up') return;
+    if (bytes > FREE_BYTES) {
+      this.#held = 'counted';
       this.#door.bodies.hold(this.#sender, bytes, () => {
-        this.#isHolding = false;
+        this.#held = 'given up';
+        this.#isLost = true;
+        this.#frames.clear();
+        this.#client?.flow.giveUp();
         this.end(REASONS.quotaExceeded, 'Too much is being sent to this server at once.');
         this.#socket.destroy();
       });
-    } else if (this.#isHolding) {
-      this.#isHolding = false;
+    } else if (this.#held === 'counted') {
+      this.#held = 'no';
       this.#door.bodies.release(this.#sender);
     }
   }

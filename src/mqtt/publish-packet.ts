@@ -6,6 +6,8 @@ export interface PublishPacket {
   topic: string;
   alias: number;
   qos: 0 | 1 | 2;
+  /** Whether its client says that it has sent it before (DUP). */
+  isAgain: boolean;
   /** 0: none, with QoS 0. */
   id: number;
   payload: Buffer;
@@ -35,6 +37,7 @@ const CUT = 'A PUBLISH is shorter than it says.';
 /** Reads a PUBLISH: nearly every packet is one, so that it takes no way round. Throws BrokenPacket. */
 export function readPublish({ flags, bytes, at, isCut }: Frame, isVersion5: boolean): PublishPacket {
   const qos = (flags >> 1) & 3;
+  const isAgain = (flags & 8) !== 0;
   if (qos === 3) throw new BrokenPacket(REASONS.malformed, 'QoS is 0, 1 or 2.');
   const topicAt = at + 2;
   const topicEnd = topicAt + uint16(bytes, at);
@@ -45,11 +48,11 @@ export function readPublish({ flags, bytes, at, isCut }: Frame, isVersion5: bool
     throw new BrokenPacket(REASONS.malformed, NO_TOPIC);
   const id = qos === 0 ? 0 : uint16(bytes, topicEnd);
   if (qos > 0 && id === 0) throw new BrokenPacket(REASONS.protocolError, 'A packet id is not 0.');
-  if (isCut) return { topic, alias: 0, qos: qos as 0 | 1 | 2, id, payload: NOTHING, isCut };
+  if (isCut) return { topic, alias: 0, qos: qos as 0 | 1 | 2, isAgain, id, payload: NOTHING, isCut };
   let alias = 0;
   if (isVersion5) [alias, next] = readProperties(bytes, next);
   if (topic === '' && alias === 0) throw new BrokenPacket(REASONS.protocolError, NO_TOPIC);
-  return { topic, alias, qos: qos as 0 | 1 | 2, id, payload: bytes.subarray(next), isCut };
+  return { topic, alias, qos: qos as 0 | 1 | 2, isAgain, id, payload: bytes.subarray(next), isCut };
 }
 
 /** The topic alias among properties (0: none), and where they end. */

@@ -22,15 +22,35 @@ export interface SeenMessage {
   /** Its being received, while that lasts. */
   receiving: Promise<Told> | null;
   told: Told | null;
+  /** When its outcome was known, or acknowledged last, in ms UTC. */
+  toldAt: number;
+  /** Whether it came again after that without saying so. */
+  cameUnsaid: boolean;
+}
+
+/** A message of QoS 1 or 2 as it comes; `isAgain`: its client says that it has sent it before. */
+interface Coming {
+  id: number;
+  digest: string;
+  isAgain: boolean;
+  /** The connection that it comes by. */
+  by: Holder;
+  /** In ms UTC. */
+  at: number;
 }
 
 /** Maximum time between an acknowledgement and the end of a connection, in which it may have been lost on the way. */
 const LOST_WITHIN_MS = 10_000;
+/**
+ * Maximum time in which a message comes again without saying so. One that comes later is another one: a device that
+ * sleeps without a goodbye sends an equal value under the same packet id each time that it wakes.
+ */
+const UNSAID_WITHIN_MS = 30_000;
 /** Maximum acknowledged messages per session that are remembered: a client has no more of them unacknowledged. */
 const MAX_TOLD = 32;
 /** Maximum messages per session that are under way, or of QoS 2 and not released; beyond it the oldest counts as released. */
 const MAX_OPEN = 200;
-/** Maximum messages that all sessions without a connection remember, each one for itself too, and how long they are kept. */
+/** Maximum messages and topics that all sessions without a connection remember, each one for itself too, and for how long. */
 const [MAX_AWAY, AWAY_MS] = [100_000, 3_600_000];
 
 /** Seconds for which a session without a connection is kept. */
@@ -38,7 +58,6 @@ export const AWAY_SECONDS = AWAY_MS / 1_000;
 
 interface ToldMessage {
   seen: SeenMessage;
-  at: number;
   by: Holder;
 }
 
@@ -65,12 +84,15 @@ export class Session {
   }
 
   /** The message that this one repeats, or null. */
-  find(id: number, digest: string, holder: Holder): SeenMessage | null {
+  find(coming: Coming): SeenMessage | null {
+    const { id, digest, by } = coming;
     const open = this.#open.get(id);
-    if (open !== undefined) return open.digest === digest ? open : null;
+    // An id of QoS 2 is taken until it is released.
+    if (open !== undefined) return open.digest === digest && (open.qos === 2 || isRepeat(open, coming)) ? open : null;
     const told = this.#told.get(id);
     // Acknowledged on this very connection: the id is free, and the message another one.
-    if (told === undefined || told.by === holder || told.seen.digest !== digest) return null;
+    if (told === undefined || told.by === by || told.seen.digest !== digest || !isRepeat(told.seen, coming))
+      return null;
     this.#told.delete(id);
     this.#open.set(id, told.seen);
     return told.seen;
@@ -80,7 +102,9 @@ export class Session {
     this.#told.delete(id);
     this.#open.set(id, seen);
     if (this.#open.size <= MAX_OPEN) return;
-    for (const [other, { told }] of this.#open) if (told !== null) return void this.#open.delete(other);
+    // One that nobody works on was given up with its connection, and is as good as new when it comes again.
+    for (const [other, { told, receiving }] of this.#open)
+      if (other !== id && (told !== null || receiving === null)) return void this.#open.delete(other);
   }
 
   /** The acknowledgement was written: with QoS 1, and where it refuses, it is the last word. */
@@ -88,7 +112,8 @@ export class Session {
     if (this.#open.get(id) !== seen || (seen.qos === 2 && (seen.told?.reason ?? 0) < 0x80)) return;
     this.#open.delete(id);
     this.#told.delete(id);
-    this.#told.set(id, { seen, at, by });
+    seen.toldAt = at;
+    this.#told.set(id, { seen, by });
     if (this.#told.size > MAX_TOLD) this.#told.delete(this.#told.keys().next().value ?? 0);
   }
 
@@ -106,8 +131,8 @@ export class Session {
 
   /** Forgets what was acknowledged so long ago that it has arrived. `since`: when the present connection began. */
   forget(now: number, present: Holder, since: number): void {
-    for (const [id, { at, by }] of this.#told)
-      if (at + LOST_WITHIN_MS < now && (by === present || since + LOST_WITHIN_MS < now)) this.#told.delete(id);
+    for (const [id, { seen, by }] of this.#told)
+      if (seen.toldAt + LOST_WITHIN_MS < now && (by === present || since + LOST_WITHIN_MS < now)) this.#told.delete(id);
   }
 
   /** The client has said goodbye: it has got every acknowledgement. */
@@ -116,13 +141,21 @@ export class Session {
   }
 }
 
+/** Whether an equal message with the same packet id is this one again. */
+function isRepeat(seen: SeenMessage, { isAgain, at }: Coming): boolean {
+  if (isAgain || seen.told === null) return true;
+  const isSoon = !seen.cameUnsaid && at <= seen.toldAt + UNSAID_WITHIN_MS;
+  seen.cameUnsaid = true;
+  return isSoon;
+}
+
 /** Sessions without a connection, and the connection of each that has one. */
 export class Sessions {
   readonly #away: LRUCache<string, Session>;
   readonly #present = new Map<string, { connection: Holder; session: Session }>();
 
   constructor() {
-    this.#away = new LRUCache({ maxSize: MAX_AWAY, sizeCalculation: ({ size }) => size + 1, ttl: AWAY_MS });
+    this.#away = new LRUCache({ maxSize: MAX_AWAY, sizeCalculation: sizeOf, ttl: AWAY_MS });
   }
 
   /**
@@ -148,4 +181,8 @@ export class Sessions {
     this.#present.delete(client);
     if (!present.session.isEmpty) this.#away.set(client, present.session, { ttl: Math.min(keepMs, AWAY_MS) });
   }
+}
+
+function sizeOf({ size, subscriptions }: Session): number {
+  return size + subscriptions.size + 1;
 }

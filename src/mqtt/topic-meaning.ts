@@ -20,6 +20,8 @@ type TopicMeaning =
   | { kind: 'telemetry' }
   | { kind: 'gateway' };
 
+/** Maximum characters of a topic. */
+export const MAX_TOPIC = 1_024;
 const OWN = 'v1/';
 const DATACAKE = 'dtck-pub/';
 
@@ -47,9 +49,9 @@ export function outcomeTopic(device: string): string {
   return `${OWN}${encodedName(device)}/outcome`;
 }
 
-/** The device of `v1/<device>/outcome`, without wildcards; null: it is another topic. */
+/** The device of `v1/<device>/outcome`, without wildcards; null: it is another topic, or a longer one than any. */
 export function deviceOfOutcome(topic: string): string | null {
-  if (!topic.startsWith(OWN) || /[+#]/.test(topic)) return null;
+  if (topic.length > MAX_TOPIC || !topic.startsWith(OWN) || /[+#]/.test(topic)) return null;
   const [device, last] = lastTwo(topic, OWN.length);
   return last === 'outcome' ? device : null;
 }

@@ -2,9 +2,12 @@ import mqtt, { type Packet } from 'mqtt';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Access } from '../../src/domain/access/access.ts';
 import { AppError } from '../../src/errors.ts';
+import { BodyMemory } from '../../src/http/body-memory.ts';
 import { createLog } from '../../src/log.ts';
+import { Frames } from '../../src/mqtt/frames.ts';
 import { MqttServer } from '../../src/mqtt/mqtt-server.ts';
 import type { TopicMessage, TopicOutcome } from '../../src/mqtt/topic-message.ts';
+import { RawMqtt } from '../support/raw-mqtt.ts';
 
 const STORED: TopicOutcome = { reason: 0, code: null, stored: 1, rejected: 0, answer: '{"stored":1,"rejected":[]}' };
 const ends: (() => Promise<unknown>)[] = [];
@@ -12,8 +15,9 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** A door whose receiver is the test, and a client of it. */
-async function open(receive: (message: TopicMessage) => Promise<TopicOutcome>) {
+/** A door whose receiver is the test. */
+async function openDoor(receive: (message: TopicMessage) => Promise<TopicOutcome>) {
+  const bodies = new BodyMemory(() => 'here');
   const access = { tokenId: 't', userId: null, expiresAt: null, workspaceIdsWith: () => [] } as unknown as Access;
   const server = new MqttServer({
     host: '127.0.0.1',
@@ -28,7 +32,7 @@ async function open(receive: (message: TopicMessage) => Promise<TopicOutcome>) {
       authenticate: () => Promise.resolve(access),
     },
     anonymous: { during: (_, lookUp) => lookUp(), addressOf: () => 'here' },
-    bodies: { hold: () => {}, release: () => {} },
+    bodies,
     topics: { receive: (_, message) => receive(message), outcomeTopicOf: () => null, maySubscribe: async () => false },
     cluster: { onChanged: () => {} },
     onConnection: () => {},
@@ -38,6 +42,12 @@ async function open(receive: (message: TopicMessage) => Promise<TopicOutcome>) {
   });
   const { port } = await server.start();
   ends.push(() => server.stop());
+  return { server, bodies, port: port! };
+}
+
+/** The same, and a client of it. */
+async function open(receive: (message: TopicMessage) => Promise<TopicOutcome>) {
+  const { server, port } = await openDoor(receive);
   const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`, {
     protocolVersion: 5,
     username: 'x',
@@ -116,4 +126,55 @@ test('a stop acknowledges what is under way, reads no more, and says goodbye', a
   expect(waiting).toHaveLength(1);
   await client.endAsync(true);
   expect(await late).toBe('not acknowledged');
+});
+
+const busy = (): Promise<TopicOutcome> => Promise.reject(new AppError('OVERLOADED', 'Busy.'));
+const signIn = async (port: number): Promise<RawMqtt> =>
+  (await RawMqtt.signIn(port, { clientId: 'c', password: Buffer.from('x') })).client;
+
+test('a message that was given up with its connection takes no memory, and is the same one when it comes again', async () => {
+  const given: { message: TopicMessage; text: string }[] = [];
+  let isBusy = true;
+  const { port, bodies } = await openDoor((message) => {
+    given.push({ message, text: textOf(message) });
+    return isBusy ? busy() : Promise.resolve(STORED);
+  });
+  const first = await signIn(port);
+  const text = '1'.repeat(50_000);
+  first.publish('v1/d/N', text, { qos: 1, id: 7 });
+  await vi.waitFor(() => expect(given).not.toHaveLength(0));
+  first.break();
+  await vi.waitFor(() => expect(given[0]!.message.payload).toHaveLength(0), { timeout: 5_000 });
+  expect(bodies.bytes).toBe(0);
+  isBusy = false;
+  const again = await signIn(port);
+  again.publish('v1/d/N', text, { qos: 1, id: 7, dup: true });
+  await again.next('puback');
+  expect(given.at(-1)).toEqual({ message: given[0]!.message, text });
+  again.break();
+});
+
+test('what an ended connection still holds is counted, and given up when there is too much', async () => {
+  const given: TopicMessage[] = [];
+  const { port, bodies, server } = await openDoor((message) => {
+    given.push(message);
+    return busy();
+  });
+  const client = await signIn(port);
+  client.publish('v1/d/N', '1'.repeat(50_000), { qos: 0 });
+  await vi.waitFor(() => expect(given).not.toHaveLength(0));
+  client.break();
+  await vi.waitFor(() => expect(server.connections).toBe(0));
+  expect([bodies.bytes, given[0]!.isAbandoned()]).toEqual([50_000, false]);
+  const other = { socket: client.socket, headers: {} };
+  bodies.keep(other, 128 << 20);
+  expect([bodies.bytes, given[0]!.isAbandoned()]).toEqual([128 << 20, true]);
+});
+
+test('a message that comes byte by byte is counted with what its pieces take', () => {
+  const frames = new Frames(1_000_000);
+  frames.add(Buffer.from([0x30, 0xa0, 0x8d, 0x06]));
+  expect(frames.next()).toBeNull();
+  for (let count = 0; count < 1_000; count += 1) frames.add(Buffer.alloc(1));
+  expect([frames.waiting, frames.held > 100_000]).toEqual([1_004, true]);
 });
