@@ -100,6 +100,8 @@ function nameWithTags({ measurement, tags }: Line, by: readonly string[]): strin
 }
 
 function identifierOf(parts: readonly string[]): string {
+  // A line may have 10,000 fields, and a measurement of 65,535 characters: not joined for each of them.
+  if (parts.some(({ length }) => length > LONGEST_IDENTIFIER)) return '';
   const name = parts.join('_');
   return name.length > LONGEST_IDENTIFIER ? '' : name.replace(/[^A-Za-z0-9_-]/g, '_');
 }
