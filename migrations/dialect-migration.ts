@@ -6,7 +6,7 @@ export abstract class DialectMigration extends Migration {
   protected abstract readonly sqlite: string;
   protected abstract readonly postgres: string;
 
-  override up(): void {
+  override up(): Promise<void> | void {
     const sql = this.driver.getPlatform() instanceof SqlitePlatform ? this.sqlite : this.postgres;
     for (const statement of sql.split(/;\s*\n/)) if (statement.trim() !== '') this.addSql(statement.trim());
   }

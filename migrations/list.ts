@@ -25,6 +25,7 @@ import { ToldAlerts } from './0024-told-alerts.ts';
 import { Endpoints } from './0025-endpoints.ts';
 import { OutgoingReaders } from './0026-outgoing-readers.ts';
 import { DisplayOfFields } from './0027-display-of-fields.ts';
+import { ViewsOfDevices } from './0028-views-of-devices.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -55,4 +56,5 @@ export const MIGRATIONS = [
   { name: '0025-endpoints', class: Endpoints },
   { name: '0026-outgoing-readers', class: OutgoingReaders },
   { name: '0027-display-of-fields', class: DisplayOfFields },
+  { name: '0028-views-of-devices', class: ViewsOfDevices },
 ];

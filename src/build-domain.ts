@@ -15,6 +15,7 @@ import { EntryJudge } from './domain/decoders/entry-judge.ts';
 import { DeviceFinder } from './domain/ingest-cache/device-finder.ts';
 import { DeviceClients } from './domain/devices/device-clients.ts';
 import { DeviceList } from './domain/devices/device-list.ts';
+import { DevicesByValue } from './domain/finding/devices-by-value.ts';
 import type { EndAlerts } from './domain/devices/device-rows.ts';
 import { DeviceService } from './domain/devices/device-service.ts';
 import { handOverLateValues, sweepLateValues } from './domain/measurements/sweep-late-values.ts';
@@ -170,7 +171,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const devices = new DeviceService({ database, cluster, store, moves, plans, endAlerts, now });
   const configurations = new ConfigurationService({ database, cluster });
   const shares = new FairScheduler();
-  const deviceList = new DeviceList({ database, store, ingestCache, shares, now });
+  const byValue = new DevicesByValue({ ingestCache, history });
+  const deviceList = new DeviceList({ database, store, ingestCache, shares, byValue, now });
   const deviceFinder = new DeviceFinder(ingestCache);
   const statusWatch = new StatusWatch({
     database: bare,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { PATHS } from '../domain/access/rights.ts';
+import { PATHS } from '../domain/access/path-rights.ts';
 import { bytesOfTexts, inVainOf, mostEntriesIn, readEntries, verdictOf } from '../domain/measurements/record-body.ts';
 import type { Recorder, RecordOutcome } from '../domain/measurements/recorder.ts';
 import { bodyText } from '../domain/text/body-text.ts';

@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import type Koa from 'koa';
 import type { Access } from '../domain/access/access.ts';
 import { PATHS_OPEN_TO_FIELD_LIMITS } from '../domain/access/field-limits.ts';
-import { PATHS, type PathRight } from '../domain/access/rights.ts';
+import { PATHS, type PathRight } from '../domain/access/path-rights.ts';
 import { authenticate, type AuthDeps } from './authenticate.ts';
 import { requireMethod } from './require.ts';
 

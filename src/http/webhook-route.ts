@@ -1,4 +1,4 @@
-import { PATHS } from '../domain/access/rights.ts';
+import { PATHS } from '../domain/access/path-rights.ts';
 import { WEBHOOK_ROOT } from '../domain/decoders/decoder-request.ts';
 import type { Answer, Recipient, WebhookReceiver } from '../domain/receiving/webhook-receiver.ts';
 import type { InvalidInputThrottle } from '../scheduling/invalid-input-throttle.ts';

@@ -72,10 +72,7 @@ describe.each(DATABASES)('the list of devices on %s', (database) => {
     throw new Error('the pages never end');
   }
 
-  const byName = (): string[] =>
-    NAMES.map((name, index) => ({ name, text: Buffer.from(`${name.toLowerCase()}\ns${index}`) }))
-      .toSorted((a, b) => Buffer.compare(a.text, b.text))
-      .map(({ name }) => name);
+  const byName = (): string[] => ['9', '10', 'Alpha', 'alpha', 'äther', 'beta', 'Beta 2', 'eta', 'zeta', '😀'];
 
   test('is ordered by creation, name or last heard, both ways, and pages meet without a gap', async () => {
     const heard = ['zeta', 'Alpha', '9'];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { buildSchema, getNamedType, type GraphQLObjectType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPEN_TO_FIELD_LIMITS } from '../../src/domain/access/field-limits.ts';
-import { PATHS, type PathRight } from '../../src/domain/access/rights.ts';
+import { PATHS, type PathRight } from '../../src/domain/access/path-rights.ts';
 import { createLimitedTenant, HIDDEN, type LimitedTenant } from '../support/field-limits.ts';
 import { EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { firstPush } from '../support/subscribe.ts';

@@ -339,6 +339,20 @@ export const REACHES: Record<string, Reach[]> = {
       }),
     ),
   ],
+  'Mutation.saveDeviceView': [
+    reach(
+      'workspace',
+      'CONFIGURE',
+      'mutation ($id: ID!) { saveDeviceView(workspaceId: $id, name: "x", query: "?online=no", shared: true) { id } }',
+    ),
+  ],
+  'Mutation.deleteDeviceView': [
+    reach(
+      'workspace',
+      'CONFIGURE',
+      'mutation ($id: ID!) { deleteDeviceView(workspaceId: $id, name: "x", shared: true) { id } }',
+    ),
+  ],
   'Mutation.renameWorkspace': [
     reach('workspace', 'ADMIN', 'mutation ($id: ID!) { renameWorkspace(id: $id, name: "x") { name } }'),
   ],

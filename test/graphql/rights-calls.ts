@@ -1,4 +1,4 @@
-import type { PATHS } from '../../src/domain/access/rights.ts';
+import type { PATHS } from '../../src/domain/access/path-rights.ts';
 import type { Tenant } from '../support/tenant.ts';
 import { OPENS, REACHES } from './operations.ts';
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATIONS, PATHS, type PathRight } from '../../src/domain/access/rights.ts';
+import { PATHS, type PathRight } from '../../src/domain/access/path-rights.ts';
+import { OPERATIONS } from '../../src/domain/access/rights.ts';
 import { type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
 import { firstPush } from '../support/subscribe.ts';
 import { CALLS, REST_CALLS } from './rights-calls.ts';

@@ -91,6 +91,8 @@ Mutation.createDevices(productId)                F F ✓ F ✓   F F ✓ F ✓  
 Mutation.importDevices(productId)                F F ✓ F ✓   F F ✓ F ✓   F F - F -   F ✓ ✓   -   U U   U
 Mutation.updateDevice(id)                        F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
 Mutation.deleteDevices(ids)                      F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
+Mutation.saveDeviceView(workspaceId)             F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
+Mutation.deleteDeviceView(workspaceId)           F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
 Mutation.setConfiguration(deviceId)              F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
 Mutation.replaceDevice(id)                       F F ✓ F ✓   F F ✓ F ✓   F F F F F   F ✓ ✓   -   U U   U
 Mutation.adoptUnknownDevice(id)                  F F ✓ F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U

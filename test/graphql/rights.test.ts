@@ -12,14 +12,8 @@ import { parseSync } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Access, scopesOfRole } from '../../src/domain/access/access.ts';
 import { OPEN_TO_FIELD_LIMITS } from '../../src/domain/access/field-limits.ts';
-import {
-  FIELDS,
-  OPERATIONS,
-  type OperationRight,
-  PATHS,
-  type PathRight,
-  rightOfField,
-} from '../../src/domain/access/rights.ts';
+import { PATHS, type PathRight } from '../../src/domain/access/path-rights.ts';
+import { FIELDS, OPERATIONS, type OperationRight, rightOfField } from '../../src/domain/access/rights.ts';
 import type { TokenScope } from '../../src/domain/entities/token.ts';
 import { AppError } from '../../src/errors.ts';
 import type { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';

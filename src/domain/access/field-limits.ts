@@ -1,4 +1,4 @@
-import type { PATHS } from './rights.ts';
+import type { PATHS } from './path-rights.ts';
 
 /**
  * Everything that a token limited to fields may ask for: what is not here is FORBIDDEN to it, whatever its scopes. What

@@ -1,5 +1,4 @@
 import type { TokenScope } from '../entities/token.ts';
-import { LINE_PATHS } from './line-paths.ts';
 
 /**
  * The requirement of an operation. `everybody`: no token needed. `token`: any token. `person`: a PERSONAL token.
@@ -105,6 +104,9 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   // devices that a limit hides.
   'Mutation.updateDevice': CONFIGURE,
   'Mutation.deleteDevices': CONFIGURE,
+  // CONFIGURE for a shared one, a person for their own: the argument decides.
+  'Mutation.saveDeviceView': READ,
+  'Mutation.deleteDeviceView': READ,
   'Mutation.setConfiguration': CONFIGURE,
   // The same, unless it is the number of the device to absorb, which the token sees.
   'Mutation.replaceDevice': CONFIGURE,
@@ -203,6 +205,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   Falls: { 'noise gaps overflows restarts': VALUES },
   DeviceHistory: { 'device series': VALUES },
   RecordedBatch: { 'device measurements receivedAt cursor': VALUES },
+  DeviceView: { 'name query shared': VALUES },
   DeviceStatus: { 'device online at': VALUES },
   MqttClient: { 'clientId connected connectedAt lastTopic lastMessageAt': VALUES },
 
@@ -284,7 +287,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   Workspace: {
     'id name scopes': ANY,
     'writeRate endpoints': SETUP,
-    members: VALUES,
+    'members deviceViews': VALUES,
     'tokens invitations': { anyOf: ['ADMIN'], on: 'parent' },
   },
 
@@ -298,43 +301,6 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   WebhookCallConnection: { 'edges pageInfo totalCount': VALUES },
   WebhookCallEdge: { 'cursor node': VALUES },
 };
-
-/** The requirement of a REST path, and its methods. */
-export interface PathRight extends OperationRight {
-  methods: readonly string[];
-  /** True when it covers all paths below it. */
-  below?: true;
-  /** True when the console's cookie counts as a token: its pages link to these files or send them. Never to record. */
-  cookie?: true;
-  /** True for the paths under load: answered on the bare request, in front of the app. */
-  bare?: true;
-}
-
-/** Every REST path: the server answers no others, and each only for the methods and the requirement of its row. */
-export const PATHS = {
-  '/v1/devices/:device/record': { methods: ['POST'], needs: ['RECORD'], bare: true },
-  '/v1/devices/:device/history.csv': { methods: ['GET'], needs: ['READ'], cookie: true },
-  '/v1/devices/:device/history.ndjson': { methods: ['GET'], needs: ['READ'], cookie: true },
-  '/v1/export.csv': { methods: ['GET'], needs: ['READ'], cookie: true },
-  '/v1/export.ndjson': { methods: ['GET'], needs: ['READ'], cookie: true },
-  '/v1/devices/:device/import': { methods: ['POST'], needs: ['CONFIGURE'], cookie: true },
-  '/v1/import': { methods: ['POST'], needs: ['CONFIGURE'], cookie: true },
-  '/v1/devices.csv': { methods: ['POST'], needs: ['CONFIGURE'] },
-  // The id in the path is the secret.
-  '/integrations/api/:webhook': { methods: ['GET', 'POST'], needs: 'everybody', below: true, bare: true },
-  '/integrations/lorawan/:network': { methods: ['POST'], needs: ['RECORD'], below: true },
-  '/integrations/particle': { methods: ['POST'], needs: ['RECORD'], below: true },
-  ...LINE_PATHS,
-  '/graphql': { methods: ['GET', 'POST'], needs: 'everybody' },
-  '/console/session': { methods: ['POST', 'DELETE'], needs: 'everybody' },
-  '/console': { methods: ['GET', 'HEAD'], needs: 'everybody', below: true },
-  '/': { methods: ['GET', 'HEAD'], needs: 'everybody' },
-  // Numbers of the whole installation.
-  '/metrics': { methods: ['GET'], needs: ['ADMIN'], whole: true },
-  '/v1/openapi.json': { methods: ['GET', 'HEAD'], needs: 'everybody' },
-  '/healthz': { methods: ['GET', 'HEAD'], needs: 'everybody' },
-  '/readyz': { methods: ['GET', 'HEAD'], needs: 'everybody' },
-} as const satisfies Readonly<Record<string, PathRight>>;
 
 /** The row of a root field, such as `Query.viewer`; undefined: it has none. */
 export function rightOfOperation(name: string): OperationRight | undefined {

@@ -51,6 +51,8 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   updateDevices: 'workspace',
   updateDevice: 'workspace',
   deleteDevices: 'workspace',
+  saveDeviceView: 'workspace',
+  deleteDeviceView: 'workspace',
   replaceDevice: 'workspace',
   setConfiguration: 'workspace',
   adoptUnknownDevice: 'workspace',

@@ -1,5 +1,5 @@
-import { deviceSearchText } from '../devices/device-input.ts';
 import { deleteDeviceRows, insertDevices, rowText } from '../devices/device-rows.ts';
+import { deviceSearchText, metadataText } from '../devices/device-search-text.ts';
 import { TagListType } from '../entities/tag-list.ts';
 import type { HistoryAtRisk } from '../plans/history-at-risk.ts';
 import { DEFAULT_PLAN } from '../plans/plans.ts';
@@ -84,7 +84,7 @@ export async function writeDevices(
       rows.push([
         key,
         device.name,
-        deviceSearchText(device.name, device.serialNumber),
+        deviceSearchText(device, metadataText(metadata)),
         plan,
         TAGS.convertToDatabaseValue(device.tags ?? []),
         device.location ?? null,
@@ -123,7 +123,7 @@ function newRow({ target }: DeviceDraft) {
     name,
     serialNumber,
     serialFolded: deviceIdentity(serialNumber),
-    searchText: deviceSearchText(name, serialNumber),
+    searchText: deviceSearchText({ name, serialNumber }, ''),
     plan,
     tags: [],
     location: null,

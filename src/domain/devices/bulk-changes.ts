@@ -12,8 +12,10 @@ import type { Cluster } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
 import { changeOfDevices } from './change-of-devices.ts';
 import { checkLocation, checkTags } from './device-input.ts';
-import type { DeviceFilter, DeviceList } from './device-list.ts';
+import type { DeviceFilter } from './device-filter.ts';
+import type { DeviceList } from './device-list.ts';
 import { type ChangedRow, updateDevices } from './device-rows.ts';
+import { deviceSearchText, keptMetadata } from './device-search-text.ts';
 import type { Asker } from './device-scan.ts';
 import { checkOfflineAfter } from './offline-after.ts';
 import { type PresentDevice, readPresent } from './present-devices.ts';
@@ -168,7 +170,9 @@ function changedRow(device: PresentDevice, wanted: CheckedChange): ChangedRow | 
     location === device.location &&
     offline === device.offline_after_seconds;
   if (isSame) return null;
-  const { key, name, search_text: searchText } = device;
+  const { key, name, serial_number: serialNumber } = device;
+  const searched = keptMetadata(device.search_text);
+  const searchText = deviceSearchText({ name, serialNumber, location, tags }, searched);
   return { key, name, searchText, tags, plan, location, offlineAfterSeconds: offline };
 }
 

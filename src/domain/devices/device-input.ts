@@ -1,6 +1,6 @@
 import { badInput } from '../../errors.ts';
 import { checkJsonDocument } from '../text/json-document.ts';
-import { checkOptionalText, checkText, foldCase } from '../text/text.ts';
+import { checkOptionalText, checkText } from '../text/text.ts';
 
 const MAX_TAGS = 50;
 const MAX_METADATA_BYTES = 65_536;
@@ -53,9 +53,4 @@ export function checkConfiguration(configuration: Record<string, unknown>, path:
 /** Free text of up to 500 characters, null when empty or left out; else BAD_USER_INPUT naming `path`. */
 export function checkLocation(location: string | null | undefined, path: string): string | null {
   return checkOptionalText(location, path, { max: 500, multiline: true });
-}
-
-/** The text of `Device.searchText`. */
-export function deviceSearchText(name: string, serialNumber: string): string {
-  return foldCase(`${name}\n${serialNumber}`);
 }

@@ -1,37 +1,38 @@
 import { badInput, conflict } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
-import { containsSql } from '../sql/contains.ts';
 import type { Database } from '../ports/database.ts';
-import { bareDigits, deviceIdentity } from '../text/device-identity.ts';
+import { deviceIdentity } from '../text/device-identity.ts';
 import type { Device } from '../entities/device.ts';
 import { ProductSchema } from '../entities/product.ts';
 import { columnOf } from '../ingest-cache/device-rows.ts';
 import type { IngestCache } from '../ingest-cache/ingest-cache.ts';
-import { visibleProduct } from '../ingest-cache/visible-product.ts';
 import type { MeasurementStore } from '../ports/store.ts';
-import { DEFAULT_OFFLINE_AFTER_SECONDS } from './offline-after.ts';
 import { type Page, pageOf } from '../sql/page.ts';
-import { checkText, foldCase } from '../text/text.ts';
+import { checkText } from '../text/text.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
-import { checkTags } from './device-input.ts';
+import { type DeviceFilter, filterConditions, type FilterConditions } from './device-filter.ts';
 import { bareProduct, DEVICE_COLUMNS, type DeviceRecord, toDevice } from './device-record.ts';
 import {
   type DeviceOrder,
   type DevicePosition,
   HEARD,
-  LAST_HEARD,
   type SortedDevices,
+  sortedByValue,
   sortedDevices,
 } from './device-order.ts';
-import { type Asker, type Conditions, DeviceScan, type Scope, type Statement } from './device-scan.ts';
+import {
+  type ByValue,
+  byValueOf,
+  type Candidate,
+  type FieldChoice,
+  MAX_LOOKED_THROUGH,
+  type ValueLook,
+} from './value-look.ts';
+import { type Asker, type Conditions, DeviceScan, type Statement } from './device-scan.ts';
 import { must } from '../../must.ts';
 
-/** Maximum ids in a filter. */
-const MAX_IDS = 1000;
-
-const LAST_HEARD_IN_TIME = `exists (
-  select 1 from device_state s where s.device_key = d."key" and s.last_heard_at > 0
-    and s.last_heard_at >= ? - coalesce(d.offline_after_seconds, p.offline_after_seconds, ${DEFAULT_OFFLINE_AFTER_SECONDS}) * 1000.0)`;
+/** Price of a ms of search for newest values on other threads. */
+const SEARCH_COUNTS = 0.25;
 
 /** The dependencies of `DeviceList`; `now` in milliseconds. */
 interface DeviceListDeps {
@@ -39,29 +40,15 @@ interface DeviceListDeps {
   ingestCache: IngestCache;
   store: Pick<MeasurementStore, 'showHeard'>;
   shares: Pick<FairScheduler, 'spend' | 'usesMuch'>;
+  byValue: ValueLook;
   now: () => number;
-}
-
-/**
- * A filter: all given conditions must hold. `search`: part of name or serial number, in any case (of an EUI: in any
- * notation); `tags`: every one of them, `anyTags`: at least one; `online`: heard of within `offlineAfterSeconds`;
- * `lastHeardBefore` / `lastHeardAfter`: receipt time in milliseconds, exclusive / inclusive.
- */
-export interface DeviceFilter {
-  workspaceId?: string | null | undefined;
-  productId?: string | null | undefined;
-  ids?: readonly string[] | null | undefined;
-  search?: string | null | undefined;
-  tags?: readonly string[] | null | undefined;
-  anyTags?: readonly string[] | null | undefined;
-  online?: boolean | null | undefined;
-  lastHeardBefore?: number | null | undefined;
-  lastHeardAfter?: number | null | undefined;
 }
 
 /** `limit` rows behind the position `after`. */
 interface DeviceQuery extends DeviceFilter {
   orderBy: DeviceOrder;
+  /** In place of `orderBy`: the newest value of a field. */
+  orderByValue?: FieldChoice | null;
   descending: boolean;
   after?: DevicePosition | null;
   limit: number;
@@ -75,14 +62,11 @@ export interface ListedDevice {
   lastHeardAt: number | null;
 }
 
-/** The conditions of a filter within the token's rights. */
-interface Filter extends Conditions {
-  /** The devices that may match. */
-  scope: Scope;
-  /** True when every device of a scope of one part matches: an index has them in the order of their keys. */
-  areAll: boolean;
-  /** Number of texts searched in each device. */
-  searches: number;
+/** The place of a page in its order. */
+interface From {
+  after: DevicePosition | null;
+  limit: number;
+  asker: Asker | undefined;
 }
 
 type Row = DeviceRecord & { last_heard_at: number | string | null; sorted_by?: string | number };
@@ -102,12 +86,17 @@ export class DeviceList {
 
   /** One page; FORBIDDEN, NOT_FOUND or BAD_USER_INPUT for an invalid filter. */
   async page(access: Access, query: DeviceQuery, asker?: Asker): Promise<Page<ListedDevice>> {
-    const { orderBy, descending, after, limit } = query;
+    const { orderBy, descending, after, limit, values, lowBattery, orderByValue } = query;
     await this.#deps.store.showHeard();
-    const filter = await this.#filter(access, query);
-    const order = sortedDevices(orderBy, descending, this.#deps.database.dialect);
+    const byValue = byValueOf(values, lowBattery, orderByValue);
+    const sorted = sortedDevices(orderBy, descending, this.#deps.database.dialect);
+    const order = orderByValue == null ? sorted : sortedByValue(descending);
     const from = { after: after ?? null, limit: limit + 1, asker };
-    const { items, hasNextPage } = pageOf(await this.#first(access, filter, order, from), limit);
+    const found =
+      byValue === null
+        ? await this.#first(access, await filterConditions(this.#deps, access, query), sorted, from)
+        : await this.#firstByValue(access, query, byValue, { order, ...from });
+    const { items, hasNextPage } = pageOf(found, limit);
     const devices = await this.#devices(items);
     const listed = items.map((row, at) => {
       // PostgreSQL gives a bigint as text.
@@ -119,6 +108,8 @@ export class DeviceList {
 
   /** Number of devices on all pages together. */
   async count(access: Access, filter: DeviceFilter, asker?: Asker): Promise<number> {
+    const byValue = byValueOf(filter.values, filter.lowBattery, null);
+    if (byValue !== null) return (await this.#matching(access, filter, byValue, '', asker)).length;
     let count = 0;
     for await (const [row] of this.#each<{ count: number | string }>(access, filter, 'count(*) as count', asker))
       count += Number(row?.count ?? 0);
@@ -127,6 +118,11 @@ export class DeviceList {
 
   /** Key and workspace of each device that matches the filter. */
   async places(access: Access, filter: DeviceFilter, asker?: Asker): Promise<{ key: number; workspaceId: string }[]> {
+    const byValue = byValueOf(filter.values, filter.lowBattery, null);
+    if (byValue !== null)
+      return (await this.#matching(access, filter, byValue, '', asker)).map(({ key, workspace_id: workspaceId }) => {
+        return { key, workspaceId };
+      });
     const places: { key: number; workspaceId: string }[] = [];
     const columns = 'd."key", d.workspace_id as "workspaceId"';
     for await (const rows of this.#each<{ key: number; workspaceId: string }>(access, filter, columns, asker))
@@ -155,7 +151,7 @@ export class DeviceList {
   ): Promise<Device | null> {
     checkText(serialNumber, 'serialNumber', { max: 200 });
     const identity = deviceIdentity(serialNumber);
-    const { scope, ...conditions } = await this.#filter(access, narrow);
+    const { scope, ...conditions } = await filterConditions(this.#deps, access, narrow);
     const named = { sql: [`d.${columnOf(identity)} = ?`], values: [identity] };
     const rows = await this.#scan.rows<Row>(access, select(ROW, [scope.whole, conditions, named], 'limit 2'), asker);
     if (rows.length > 1)
@@ -163,19 +159,73 @@ export class DeviceList {
     return (await this.#devices(rows))[0] ?? null;
   }
 
+  /** The first rows behind the position, of devices that meet conditions on values or are sorted by one. */
+  async #firstByValue(
+    access: Access,
+    filter: DeviceFilter,
+    byValue: ByValue,
+    {
+      order,
+      after,
+      limit,
+      asker,
+    }: From & { order: Pick<SortedDevices, 'columns' | 'positionOf' | 'compare' | 'merge'> },
+  ): Promise<Row[]> {
+    const found = order.merge(await this.#matching(access, filter, byValue, order.columns, asker), []);
+    const behind = after === null ? found : found.filter((row) => order.compare(order.positionOf(row), after) > 0);
+    const first = behind.slice(0, limit);
+    if (first.length === 0) return [];
+    const keys = { sql: [`d."key" in (${first.map(({ key }) => key).join(', ')})`], values: [] };
+    const rows = await this.#scan.rows<Row>(access, select(ROW, [keys]), asker);
+    const byKey = new Map(rows.map((row) => [row.key, row]));
+    // Leave out devices that were deleted in between.
+    return first.flatMap(({ key, sorted_by }) => {
+      const row = byKey.get(key);
+      return row === undefined ? [] : [{ ...row, ...(sorted_by === undefined ? {} : { sorted_by }) }];
+    });
+  }
+
+  /** All devices that match the filter with its conditions on values, at most 10,000 looked through. */
+  async #matching(
+    access: Access,
+    filter: DeviceFilter,
+    byValue: ByValue,
+    columns: string,
+    asker: Asker = {},
+  ): Promise<Candidate[]> {
+    const { database, shares } = this.#deps;
+    const candidates: Candidate[] = [];
+    const own = `d."key", d.workspace_id, p.id as product_id${columns}`;
+    for await (const rows of this.#each<Candidate>(access, filter, own, asker)) {
+      for (const row of rows) candidates.push(row);
+      if (candidates.length > MAX_LOOKED_THROUGH)
+        throw badInput(
+          `These are more than ${MAX_LOOKED_THROUGH} devices, too many to look at the values of each: narrow by productId, tags or search.`,
+        );
+    }
+    const account = asker.spend ?? ((milliseconds: number) => shares.spend(access, milliseconds));
+    const spend = (milliseconds: number): void => {
+      asker.check?.();
+      account(milliseconds * SEARCH_COUNTS);
+    };
+    const workspaces = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
+    const isField = (identifier: string): Promise<boolean> => hasField(database, workspaces, identifier);
+    return this.#deps.byValue.find(access, candidates, byValue, { isField, spend });
+  }
+
   /** Selects from all devices that match the filter, slice by slice. */
   async *#each<R>(access: Access, filter: DeviceFilter, columns: string, asker?: Asker): AsyncGenerator<R[]> {
     await this.#deps.store.showHeard();
-    const { scope, searches, ...conditions } = await this.#filter(access, filter);
+    const { scope, searches, ...conditions } = await filterConditions(this.#deps, access, filter);
     yield* this.#scan.slices<R>(access, scope, { searches, asker }, (slice) => select(columns, [conditions, slice]));
   }
 
   /** The first `limit` rows behind the position. */
   async #first(
     access: Access,
-    { scope, searches, ...conditions }: Filter,
+    { scope, searches, ...conditions }: FilterConditions,
     order: SortedDevices,
-    { after, limit, asker }: { after: DevicePosition | null; limit: number; asker: Asker | undefined },
+    { after, limit, asker }: From,
   ): Promise<Row[]> {
     const behind = after === null ? [conditions] : [conditions, order.behind(after)];
     const selected = (more: Conditions[]): Statement =>
@@ -208,64 +258,6 @@ export class DeviceList {
       return toDevice(row, product);
     });
   }
-
-  async #filter(access: Access, filter: DeviceFilter): Promise<Filter> {
-    const { database, ingestCache, now } = this.#deps;
-    const sql: string[] = [];
-    const values: unknown[] = [];
-    const add = (condition: string, ...given: unknown[]): void => {
-      sql.push(condition);
-      values.push(...given);
-    };
-    if (filter.workspaceId != null) access.requireWorkspace(filter.workspaceId, 'READ');
-    const workspaces = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
-    const ofWorkspaces: Conditions = { sql: [isOneOf('d.workspace_id', workspaces)], values: workspaces };
-    const isNarrowed = filter.productId != null || filter.ids != null;
-    if (isNarrowed) add(must(ofWorkspaces.sql[0]), ...workspaces);
-    const having = (column: string, value: string | number): Conditions => ({
-      sql: [`d.${column} = ?`],
-      values: [value],
-    });
-    let scope: Scope = isNarrowed
-      ? { whole: { sql: [], values: [] }, parts: null }
-      : { whole: ofWorkspaces, parts: workspaces.map((id) => having('workspace_id', id)) };
-    if (filter.productId != null) {
-      const product = await visibleProduct(ingestCache, access, filter.productId, 'READ');
-      add('d.product_key = ?', product.key);
-      scope = { ...scope, parts: [having('product_key', product.key)] };
-    }
-    const ofScope = sql.length;
-    if (access.limited) {
-      const productIds = [...(access.productIds ?? [])];
-      const deviceIds = [...(access.deviceIds ?? [])];
-      add(`(${isOneOf('d.id', deviceIds)} or ${isOneOf('p.id', productIds)})`, ...deviceIds, ...productIds);
-    }
-    const searches = (filter.tags ?? []).length + (filter.anyTags ?? []).length;
-    if (filter.ids != null) {
-      const ids = checkIds(filter.ids);
-      add(isOneOf('d.id', ids), ...ids);
-      scope = { ...scope, parts: searches > 1 ? [{ sql: [isOneOf('d.id', ids)], values: ids }] : null };
-    }
-    if (filter.search != null && filter.search !== '') {
-      const text = foldCase(checkText(filter.search, 'search', { max: 200 }));
-      const found = containsSql(database.dialect, 'd.search_text');
-      const digits = bareDigits(text);
-      // Search digits of an EUI in this column too, which has them without separators.
-      if (digits === null) add(found, text);
-      else add(`(${found} or ${containsSql(database.dialect, 'd.serial_folded')})`, text, digits);
-    }
-    const hasTag = containsSql(database.dialect, 'd.tags');
-    for (const tag of checkTags(filter.tags ?? [], 'tags')) add(hasTag, `\n${tag}\n`);
-    if (filter.anyTags != null) {
-      const any = checkTags(filter.anyTags, 'anyTags');
-      if (any.length === 0) throw badInput('anyTags: name at least one tag, or leave it out.');
-      add(`(${any.map(() => hasTag).join(' or ')})`, ...any.map((tag) => `\n${tag}\n`));
-    }
-    if (filter.online != null) add(`${filter.online ? '' : 'not '}${LAST_HEARD_IN_TIME}`, now());
-    if (filter.lastHeardBefore != null) add(`${LAST_HEARD} < ?`, filter.lastHeardBefore);
-    if (filter.lastHeardAfter != null) add(`${LAST_HEARD} >= ?`, filter.lastHeardAfter);
-    return { sql, values, scope, areAll: sql.length === ofScope && scope.parts?.length === 1, searches };
-  }
 }
 
 function select(columns: string, conditions: readonly Conditions[], tail = ''): Statement {
@@ -277,11 +269,14 @@ function select(columns: string, conditions: readonly Conditions[], tail = ''): 
   };
 }
 
-function isOneOf(column: string, values: readonly unknown[]): string {
-  return values.length === 0 ? '1 = 0' : `${column} in (${values.map(() => '?').join(', ')})`;
-}
-
-function checkIds(ids: readonly string[]): string[] {
-  if (ids.length > MAX_IDS) throw badInput(`ids: at most ${MAX_IDS}, not ${ids.length}.`);
-  return ids.filter((id) => !id.includes('\0')).map((id) => id.toLowerCase());
+/** True when a product of the workspaces has the field, or had it under this name. */
+async function hasField(database: Database, workspaceIds: readonly string[], identifier: string): Promise<boolean> {
+  if (identifier.includes('\0')) return false;
+  const of = `p.workspace_id in (${workspaceIds.map(() => '?').join(', ')})`;
+  const rows = await database.read().execute(
+    `select 1 from field f join product p on p."key" = f.product_key where f.identifier = ? and ${of} union all
+     select 1 from field_alias a join product p on p."key" = a.product_key where a.identifier = ? and ${of} limit 1`,
+    [identifier, ...workspaceIds, identifier, ...workspaceIds],
+  );
+  return rows.length > 0;
 }

@@ -1,5 +1,7 @@
 import type { Dialect } from '../ports/database.ts';
 import type { Conditions } from './device-scan.ts';
+import { sortedLineSql } from './device-search-text.ts';
+import { compareSorted } from './value-look.ts';
 
 /** Orders of devices (contract `DeviceOrder`); ties by the order of creation. */
 export const DEVICE_ORDERS = ['NAME', 'LAST_HEARD', 'CREATED'] as const;
@@ -33,6 +35,8 @@ export interface SortedDevices {
   /** Condition that a device comes behind the position, or before it. */
   behind: (position: DevicePosition) => Conditions;
   before: (position: DevicePosition) => Conditions;
+  /** Compares two positions: negative when the first comes first. */
+  compare: (one: DevicePosition, other: DevicePosition) => number;
   /** Merges two lists of this order. */
   merge: <Row extends Sorted>(some: readonly Row[], others: readonly Row[]) => Row[];
 }
@@ -52,8 +56,8 @@ export function sortedDevices(order: DeviceOrder, descending: boolean, dialect: 
       column === null
         ? { sql: [`d."key" ${than} ?`], values: [key] }
         : { sql: [`(${column}, d."key") ${than} (?, ?)`], values: [sortedBy, key] };
-  const compare = (one: Sorted, other: Sorted): number =>
-    (descending ? -1 : 1) * comparePositions(positionOf(one), positionOf(other));
+  const compare = (one: DevicePosition, other: DevicePosition): number =>
+    (descending ? -1 : 1) * comparePositions(one, other);
   return {
     byKey: column === null,
     descending,
@@ -62,15 +66,40 @@ export function sortedDevices(order: DeviceOrder, descending: boolean, dialect: 
     positionOf,
     behind: compared(descending ? '<' : '>'),
     before: compared(descending ? '>' : '<'),
-    merge: (some, others) => [...some, ...others].toSorted(compare),
+    compare,
+    merge: (some, others) => merged(some, others, positionOf, compare),
   };
+}
+
+/** The order of values of a field, given as `sorted_by`: a device without one is last, either way. */
+export function sortedByValue(
+  descending: boolean,
+): Pick<SortedDevices, 'columns' | 'positionOf' | 'compare' | 'merge'> {
+  const positionOf = ({ sorted_by, key }: Sorted): DevicePosition => [String(sorted_by), key];
+  const compare = ([one, key]: DevicePosition, [other, otherKey]: DevicePosition): number =>
+    compareSorted(String(one), String(other), descending) || (descending ? otherKey - key : key - otherKey);
+  return {
+    columns: '',
+    positionOf,
+    compare,
+    merge: (some, others) => merged(some, others, positionOf, compare),
+  };
+}
+
+function merged<Row extends Sorted>(
+  some: readonly Row[],
+  others: readonly Row[],
+  positionOf: SortedDevices['positionOf'],
+  compare: SortedDevices['compare'],
+): Row[] {
+  return [...some, ...others].toSorted((one, other) => compare(positionOf(one), positionOf(other)));
 }
 
 /** The column to sort by; null: the key alone. */
 function sortColumn(order: DeviceOrder, dialect: Dialect): string | null {
   if (order === 'CREATED') return null;
   if (order === 'LAST_HEARD') return LAST_HEARD;
-  return dialect === 'postgres' ? 'd.search_text collate "C"' : 'd.search_text';
+  return sortedLineSql(dialect);
 }
 
 function comparePositions([a, key]: DevicePosition, [b, otherKey]: DevicePosition): number {

@@ -13,7 +13,6 @@ export interface DeviceRecord {
   name: string;
   serial_number: string;
   serial_folded: string;
-  search_text: string;
   plan: string;
   tags: string;
   location: string | null;
@@ -30,7 +29,6 @@ const OWN: readonly (keyof DeviceRecord)[] = [
   'name',
   'serial_number',
   'serial_folded',
-  'search_text',
   'plan',
   'tags',
   'location',
@@ -48,8 +46,13 @@ const TAGS = new TagListType();
 const USUAL_BYTES = 500;
 
 /** Approximate bytes of a device in memory. */
-export function bytesOfDevice({ searchText, location, tags }: Device): number {
-  return USUAL_BYTES + searchText.length + (location?.length ?? 0) + tags.reduce((sum, tag) => sum + tag.length, 0);
+export function bytesOfDevice({ name, serialNumber, location, tags }: Device): number {
+  return (
+    USUAL_BYTES +
+    2 * (name.length + serialNumber.length) +
+    (location?.length ?? 0) +
+    tags.reduce((sum, tag) => sum + tag.length, 0)
+  );
 }
 
 /**
@@ -83,7 +86,6 @@ export function toDevice(row: DeviceRecord, product: Product): Device {
     name: row.name,
     serialNumber: row.serial_number,
     serialFolded: row.serial_folded,
-    searchText: row.search_text,
     plan: row.plan,
     tags: TAGS.convertToJSValue(row.tags),
     location: row.location,

@@ -18,13 +18,13 @@ import {
   checkMetadata,
   checkSerialNumber,
   checkTags,
-  deviceSearchText,
   type NewDevice,
 } from './device-input.ts';
 import { findDevice, findDeviceKeys, placeOfDevice } from '../access/find-device.ts';
 import { checkOfflineAfter } from './offline-after.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import { deleteDeviceRows, type EndAlerts } from './device-rows.ts';
+import { deviceSearchText, keptMetadata, metadataText } from './device-search-text.ts';
 import { type OnExisting, type PreparedWish, prepareWish, wishOf } from './device-wish.ts';
 import { deviceAsSettled, settleDevices, storeSettled } from './settle-devices.ts';
 import { PlanRoom } from '../plans/plan-room.ts';
@@ -200,7 +200,8 @@ export class DeviceService {
       if (change.location !== undefined) found.location = checkLocation(change.location, 'input.location');
       if (change.offlineAfterSeconds !== undefined)
         found.offlineAfterSeconds = checkOfflineAfter(change.offlineAfterSeconds, 'input.offlineAfterSeconds');
-      found.searchText = deviceSearchText(found.name, found.serialNumber);
+      const searched = change.metadata === undefined ? keptMetadata(found.searchText) : metadataText(change.metadata);
+      found.searchText = deviceSearchText(found, searched);
       return found;
     });
     await this.#deps.cluster.changed(move === null ? changes : [...changes, changeOfDevice(device)]);
@@ -261,7 +262,7 @@ export class DeviceService {
       }
       if (serialNumber !== found.serialNumber)
         await this.#changeSerial(em, absorbed === null ? access : null, found, serialNumber, 'input.serialNumber');
-      found.searchText = deviceSearchText(found.name, found.serialNumber);
+      found.searchText = deviceSearchText(found, keptMetadata(found.searchText));
       return { device: found, gone: absorbed?.id ?? null };
     });
     tell();

@@ -6,10 +6,10 @@ import {
   checkMetadata,
   checkSerialNumber,
   checkTags,
-  deviceSearchText,
   type NewDevice,
 } from './device-input.ts';
 import { type DeviceRow, rowText } from './device-rows.ts';
+import { deviceSearchText, metadataText } from './device-search-text.ts';
 import { randomBytes } from 'node:crypto';
 
 /** Decisions about a device that is there already, by its serial number. */
@@ -63,16 +63,17 @@ export function wishOf(device: NewDevice, plan: string | undefined, path: string
 export function prepareWish(wish: DeviceWish, plan: string): PreparedWish {
   const { serialNumber, name = serialNumber, metadataKeys, configuration } = wish;
   const identity = deviceIdentity(serialNumber);
+  const { tags = [], location = null, metadata = withKeys({}, metadataKeys) } = wish;
   const row: DeviceRow = {
     id: uuidV7(),
     name,
     serialNumber,
     serialFolded: identity,
-    searchText: deviceSearchText(name, serialNumber),
+    searchText: deviceSearchText({ name, serialNumber, location, tags }, metadataText(metadata)),
     plan: wish.plan ?? plan,
-    tags: wish.tags ?? [],
-    metadata: wish.metadata ?? withKeys({}, metadataKeys),
-    location: wish.location ?? null,
+    tags,
+    metadata: metadata ?? withKeys({}, metadataKeys),
+    location,
     configuration: withKeys({}, configuration),
   };
   return { wish, identity, row, text: rowText(row) };

@@ -9,7 +9,8 @@ import type { HistoryAtRisk } from '../plans/history-at-risk.ts';
 import type { PlanRoom } from '../plans/plan-room.ts';
 import type { Dialect } from '../ports/database.ts';
 import { longJsonPieces, type LongColumn, readLongJson } from '../sql/long-json.ts';
-import { checkConfiguration, checkMetadata, deviceSearchText } from './device-input.ts';
+import { checkConfiguration, checkMetadata } from './device-input.ts';
+import { deviceSearchText, keptMetadata, metadataText } from './device-search-text.ts';
 import { toDevice } from './device-record.ts';
 import { type PresentDevice, readPresent } from './present-devices.ts';
 import { type ChangedRow, type DeviceRow, insertDevices, updateDevices } from './device-rows.ts';
@@ -188,7 +189,8 @@ function changedRow(wish: DeviceWish, present: PresentDevice, long: LongTexts): 
     location === present.location &&
     TAGS.convertToDatabaseValue(tags) === present.tags;
   if (isSame && metadata === undefined && configuration === undefined) return null;
-  const searchText = deviceSearchText(name, present.serial_number);
+  const searched = metadata === undefined ? keptMetadata(present.search_text) : metadataText(metadata);
+  const searchText = deviceSearchText({ name, serialNumber: present.serial_number, location, tags }, searched);
   return { key: present.key, name, searchText, plan, tags, location, metadata, configuration };
 }
 

@@ -6,8 +6,8 @@ import { TagListType } from './tag-list.ts';
 /**
  * A device (CONTRACT 1). `key` is the small number that measurements carry, `id` the UUID that clients see.
  * `serialFolded`: the `deviceIdentity` of the serial number, by which EUIs and core ids are found (CONTRACT 6); for
- * other numbers that are older than migration 0009 it is in lower case, and is never searched. `searchText`: name, line
- * break, serial number, in lower case.
+ * other numbers that are older than migration 0009 it is in lower case, and is never searched. `searchText`:
+ * what a list sorts by and searches (`deviceSearchText`).
  */
 export const DeviceSchema = defineEntity({
   name: 'Device',

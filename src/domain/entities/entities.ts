@@ -5,6 +5,7 @@ import { ConfigurationFieldSchema } from './configuration-field.ts';
 import { DecoderExampleSchema } from './decoder-example.ts';
 import { DecoderVersionSchema } from './decoder-version.ts';
 import { DeviceSchema } from './device.ts';
+import { DeviceViewSchema } from './device-view.ts';
 import { EndpointSchema } from './endpoint.ts';
 import { FieldAliasSchema } from './field-alias.ts';
 import { FieldSchema } from './field.ts';
@@ -43,6 +44,7 @@ export const ENTITIES = [
   AlertEventSchema,
   SuggestedFieldSchema,
   DeviceSchema,
+  DeviceViewSchema,
   RetentionGraceSchema,
   ProductAnswerSchema,
   DecoderVersionSchema,

@@ -71,7 +71,7 @@ interface Page {
 
 /** A device whose newest values are wanted; fields are identifiers, left out: all of the product. */
 export interface LatestWanted {
-  device: DeviceInfo;
+  device: Pick<DeviceInfo, 'key' | 'workspaceId' | 'product'>;
   fields?: readonly string[] | null | undefined;
 }
 

@@ -55,6 +55,7 @@ export class GraphqlContext {
   readonly #sources: LoaderSources;
   #loaded: Loaders | null = null;
   readonly #lists = new Map<FieldNode | undefined, readonly string[]>();
+  readonly #listsOfProducts = new Map<FieldNode | undefined, Map<object, readonly string[]>>();
 
   constructor(
     access: Access | NoAccess,
@@ -116,6 +117,16 @@ export class GraphqlContext {
     const known = this.#lists.get(field);
     if (known === undefined) this.#lists.set(field, list);
     return known ?? list;
+  }
+
+  /** As `sameList`, of a list that differs by product. */
+  sameListOf({ fieldNodes }: GraphQLResolveInfo, product: object, make: () => readonly string[]): readonly string[] {
+    const [field] = fieldNodes;
+    const lists = this.#listsOfProducts.get(field) ?? new Map<object, readonly string[]>();
+    this.#listsOfProducts.set(field, lists);
+    const known = lists.get(product) ?? make();
+    lists.set(product, known);
+    return known;
   }
 
   /** The party that devices are gone through for: not any more when the operation has ended. */

@@ -39,6 +39,7 @@ const FAILURE = 20;
 const LONG_LIST_TIMES: Readonly<Record<string, number>> = {
   tokens: 100,
   unknownDevices: 200,
+  deviceViews: 50,
   decoderExamples: 50,
   results: 100,
 };
@@ -149,11 +150,15 @@ class Pricing {
   }
 }
 
-function times(field: GraphQLField<unknown, unknown>, { first, fields }: Record<string, unknown>): number {
+function times(
+  field: GraphQLField<unknown, unknown>,
+  { first, fields, anyFields, roles }: Record<string, unknown>,
+): number {
   if (field.args.some((arg) => arg.name === 'first'))
     // The resolver refuses a wrong one.
     return typeof first === 'number' ? Math.min(Math.max(first, 1), MAX_FIRST) : DEFAULT_FIRST;
-  if (Array.isArray(fields)) return fields.length;
+  const lists = [fields, anyFields, roles].filter(Array.isArray);
+  if (lists.length > 0) return lists.reduce((sum, list) => sum + list.length, 0);
   // The edges of a connection were multiplied by its `first`.
   const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
   return isList && field.name !== 'edges' ? (LONG_LIST_TIMES[field.name] ?? LIST_TIMES) : 1;

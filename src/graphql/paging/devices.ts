@@ -1,6 +1,7 @@
 import type { ListedDevice } from '../../domain/devices/device-list.ts';
 import type { DeviceOrder } from '../../domain/devices/device-order.ts';
 import { bytesOfDevice } from '../../domain/devices/device-record.ts';
+import type { FieldChoice } from '../../domain/devices/value-look.ts';
 import type { Device } from '../../domain/entities/device.ts';
 import type { Product } from '../../domain/entities/product.ts';
 import type { Loaders } from '../context/loaders.ts';
@@ -13,10 +14,21 @@ const PAGINGS: Record<DeviceOrder, Paging<ListedDevice>['shape']> = {
   CREATED: ['number', 'number'],
 };
 
+/** The text of the value sorted by, and the device's key. */
+const BY_VALUE = ['string', 'number'] as const;
+
+interface Order {
+  orderBy: DeviceOrder;
+  orderByValue: FieldChoice | null;
+  descending: boolean;
+}
+
 /** The paging of device lists in this order; a cursor of another order or direction is refused. */
-export function devicePaging(order: DeviceOrder, descending: boolean): Paging<ListedDevice> {
-  const kind = `device ${order}${descending ? ' descending' : ''}`;
-  return { kind, shape: PAGINGS[order], keyOf: ({ position }) => position };
+export function devicePaging({ orderBy, orderByValue, descending }: Order): Paging<ListedDevice> {
+  const { field, role } = orderByValue ?? {};
+  const order = orderByValue === null ? orderBy : `value ${field ?? role}`;
+  const shape = orderByValue === null ? PAGINGS[orderBy] : BY_VALUE;
+  return { kind: `device ${order}${descending ? ' descending' : ''}`, shape, keyOf: ({ position }) => position };
 }
 
 /** The row of the connection that clients see. */

@@ -3,7 +3,9 @@ import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceOrder, DevicePosition } from '../../domain/devices/device-order.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { OnExisting } from '../../domain/devices/device-wish.ts';
+import type { FieldRole } from '../../domain/entities/field.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
+import { badInput } from '../../errors.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { priceOfEach } from '../operation/operation-cost.ts';
@@ -12,7 +14,7 @@ import { AFTER, FIRST, connectionWith, readAfter, readFirst } from '../paging/pa
 import type { Connection } from '../types/connection.ts';
 import { DeviceFilterArgs } from '../types/device-filter-args.ts';
 import { DeviceConnection, DeviceInput, DeviceObject, UpdateDeviceInput } from '../types/device.ts';
-import { DeviceOrderEnum, OnExistingEnum } from '../types/enums.ts';
+import { DeviceOrderEnum, FieldRoleEnum, OnExistingEnum } from '../types/enums.ts';
 
 /** Price of making or deleting one. */
 const DEVICE_PRICE = 0.5;
@@ -34,23 +36,40 @@ export class DeviceResolver {
 
   @Query(() => DeviceConnection, {
     description:
-      'All conditions given must hold. search: part of name or serial number, in any case. tags: all of them, ' +
-      'anyTags: at least one. lastHeardBefore exclusive, lastHeardAfter inclusive; never heard counts as before every ' +
-      'time. In the order of creation unless orderBy says otherwise.',
+      'All conditions given must hold. search: part of name, serial number, location, tags or metadata, in any case. ' +
+      'tags: all of them, anyTags: at least one. lastHeardBefore exclusive, lastHeardAfter inclusive; never heard counts ' +
+      'as before every time. In the order of creation unless orderBy, orderByField or orderByRole says otherwise; in that ' +
+      'of names, numbers sort by their size.',
   })
   async devices(
     @Ctx() { access, budget, loaders, asker }: GraphqlContext,
     @Args(() => DeviceFilterArgs) filter: DeviceFilterArgs,
     @Arg('orderBy', () => DeviceOrderEnum, { nullable: true, description: 'The order; left out: CREATED.' })
     orderBy?: DeviceOrder | null,
+    @Arg('orderByField', () => String, {
+      nullable: true,
+      description:
+        'In place of orderBy: by the newest value of the field with this identifier; devices without one come last, ' +
+        'either way. At most 10,000 devices.',
+    })
+    orderByField?: string | null,
+    @Arg('orderByRole', () => FieldRoleEnum, {
+      nullable: true,
+      description: 'In place of orderBy: as orderByField, by the field with this role.',
+    })
+    orderByRole?: FieldRole | null,
     @Arg('descending', () => Boolean, { nullable: true, description: 'true: the order turned round; left out: false.' })
     descending?: boolean | null,
     @Arg('first', () => Int, FIRST) first?: number | null,
     @Arg('after', () => String, AFTER) after?: string | null,
   ): Promise<Connection<DeviceObject>> {
     const limit = readFirst(first);
-    const order = { orderBy: orderBy ?? 'CREATED', descending: descending ?? false } as const;
-    const paging = devicePaging(order.orderBy, order.descending);
+    const orders = [orderBy, orderByField, orderByRole].filter((one) => one != null);
+    if (orders.length > 1) throw badInput('Give at most one of "orderBy", "orderByField" and "orderByRole".');
+    const isByValue = orderByField != null || orderByRole != null;
+    const orderByValue = isByValue ? { field: orderByField, role: orderByRole } : null;
+    const order = { orderBy: orderBy ?? 'CREATED', descending: descending ?? false, orderByValue } as const;
+    const paging = devicePaging(order);
     const place = readAfter(paging, after) as DevicePosition | null;
     await budget.room(0);
     const query = Object.assign({ limit, after: place, ...order }, filter);

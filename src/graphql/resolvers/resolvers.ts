@@ -12,6 +12,7 @@ import type { AccessLinks } from '../../domain/accounts/access-links.ts';
 import type { BulkChanges } from '../../domain/devices/bulk-changes.ts';
 import type { DeviceImporter } from '../../domain/transfer/device-importer.ts';
 import type { DeviceClients } from '../../domain/devices/device-clients.ts';
+import { DeviceViews } from '../../domain/devices/device-views.ts';
 import type { DeviceList } from '../../domain/devices/device-list.ts';
 import type { DeviceService } from '../../domain/devices/device-service.ts';
 import type { WriteRateService } from '../../domain/devices/write-rate-service.ts';
@@ -45,6 +46,7 @@ import { AccessLinkResolver } from './access-link-resolver.ts';
 import { BulkResolver } from './bulk-resolver.ts';
 import { DeviceImportResolver } from './device-import-resolver.ts';
 import { DeviceResolver } from './device-resolver.ts';
+import { DeviceViewResolver } from './device-view-resolver.ts';
 import { EndpointResolver } from './endpoint-resolver.ts';
 import { FieldResolver } from './field-resolver.ts';
 import { HistoryResolver } from './history-resolver.ts';
@@ -172,6 +174,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [DeliveryObjectResolver, () => new DeliveryObjectResolver()],
   [FieldResolver, (d) => new FieldResolver(d.fields)],
   [FieldObjectResolver, (d) => new FieldObjectResolver(new FieldMisfits({ ...d, devices: d.deviceList }))],
+  [DeviceViewResolver, (d) => new DeviceViewResolver(new DeviceViews(d.database, d.now))],
   [AccessLinkResolver, (d) => new AccessLinkResolver(d.accessLinks, d.baseUrl)],
   [BulkResolver, (d) => new BulkResolver(d.bulkChanges)],
   [DeviceImportResolver, (d) => new DeviceImportResolver(d.deviceImporter)],

@@ -288,6 +288,10 @@ const DEVICES: Record<string, MutationWay> = {
       { productId: w.spareProductId, plan: 'unlimited', devices: devices(w), onExisting: 'UPDATE' },
     ],
   },
+  saveDeviceView: {
+    args: (w) => [{ workspaceId: w.workspaceId, name: text(w, 100), query: text(w, 2000), shared: true }],
+  },
+  deleteDeviceView: { args: (w) => [{ workspaceId: w.workspaceId, name: text(w, 100), shared: true }] },
   deleteDevices: { make: (maker) => maker.devices(100), args: (_, ids) => [{ ids }] },
   deleteMeasurements: {
     make: (maker) => maker.values(),
@@ -313,6 +317,16 @@ const DEVICES: Record<string, MutationWay> = {
         lastHeardBefore: LATER,
         lastHeardAfter: '2001-01-01T00:00:00Z',
         input: { offlineAfterSeconds: 60 },
+        dryRun: true,
+      },
+      {
+        serialNumbers: ['d1', 'd2'],
+        lowBattery: false,
+        values: [
+          { field: 'f1', operator: 'GT', value: 0 },
+          { role: 'PRIMARY', operator: 'LT', value: 1e9 },
+        ],
+        input: { addTags: ['a'] },
         dryRun: true,
       },
     ],

@@ -52,6 +52,9 @@ export const OUTPUT_WAYS: OutputWays = {
     },
     { first: FIRST, orderBy: 'LAST_HEARD', online: true, lastHeardAfter: ALWAYS.from, lastHeardBefore: ALWAYS.to },
     { first: FIRST, ids: w.deviceIds.slice(0, 1000) },
+    { first: FIRST, serialNumbers: Array.from({ length: 1000 }, (_, at) => `d${at}`), lowBattery: false },
+    { first: FIRST, productId: w.productId, orderByField: 'f0', values: [{ field: 'f1', operator: 'GT', value: 0 }] },
+    { first: FIRST, orderByRole: 'PRIMARY', values: [{ role: 'PRIMARY', operator: 'LT', value: 1e9 }] },
     { first: FIRST, after: w.cursors.devices },
   ],
   'Query.exportConfiguration': (w) => [
@@ -100,7 +103,11 @@ export const OUTPUT_WAYS: OutputWays = {
   ],
   'Query.workspace': (w) => [{ id: w.workspaceId }],
   'Device.history': historyOf,
-  'Device.latest': () => [{}, { fields: (at: number) => [`f${at}`, 'f1'] }],
+  'Device.latest': () => [
+    {},
+    { fields: (at: number) => [`f${at}`, 'f1'] },
+    { anyFields: ['f2', 'x'], roles: ['PRIMARY'] },
+  ],
   'Device.measurements': (w) => [
     { field: 'f0', first: FIRST },
     { field: 'f1', first: FIRST },

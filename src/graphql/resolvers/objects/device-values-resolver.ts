@@ -2,7 +2,8 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Args, Ctx, FieldResolver, Info, Int, Resolver, Root } from 'type-graphql';
 import type { Device } from '../../../domain/entities/device.ts';
 import type { History } from '../../../domain/history/history.ts';
-import type { IngestCache, DeviceInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
+import type { FieldRole } from '../../../domain/entities/field.ts';
+import type { DeviceInfo, IngestCache, ProductInfo } from '../../../domain/ingest-cache/ingest-cache.ts';
 import { seenDevice } from '../../../domain/ingest-cache/seen-fields.ts';
 import { badInput } from '../../../errors.ts';
 import type { GraphqlContext } from '../../context/graphql-context.ts';
@@ -13,6 +14,7 @@ import { AFTER, FIRST, type Paging, readAfter, readFirst } from '../../paging/pa
 import type { Connection } from '../../types/connection.ts';
 import { DateTime } from '../../types/date-time.ts';
 import { DeviceObject } from '../../types/device.ts';
+import { FieldRoleEnum } from '../../types/enums.ts';
 import { HistoryArgs } from '../../types/history-args.ts';
 import { MeasurementConnection, MeasurementObject, SeriesObject } from '../../types/measurement.ts';
 import { StatisticsObject } from '../../types/statistics.ts';
@@ -26,6 +28,10 @@ const MEASUREMENTS: Paging<{ fieldKey: number; newestFirst: boolean; timestamp: 
 
 /** The values of a device that is gone. */
 const NOTHING = { edges: [], pageInfo: { hasNextPage: false, endCursor: null }, count: async () => 0 };
+
+function withRoles({ fields }: ProductInfo, roles: readonly FieldRole[]): string[] {
+  return [...fields.values()].flatMap(({ role, identifier }) => (role && roles.includes(role) ? [identifier] : []));
+}
 
 /** Values that a device measured (CONTRACT 7). */
 @Resolver(() => DeviceObject)
@@ -48,10 +54,27 @@ export class DeviceValuesResolver {
     @Info() asked: GraphQLResolveInfo,
     @Arg('fields', () => [String], { nullable: true, description: 'Identifiers of the fields to show; left out: all.' })
     fields?: string[] | null,
+    @Arg('anyFields', () => [String], {
+      nullable: true,
+      description: 'Identifiers of further fields to show, of which the product may lack some.',
+    })
+    anyFields?: string[] | null,
+    @Arg('roles', () => [FieldRoleEnum], {
+      nullable: true,
+      description: 'Roles of further fields to show, where the product has such.',
+    })
+    roles?: FieldRole[] | null,
   ): Promised<MeasurementObject[]> {
-    const wanted = fields && context.sameList(asked, fields);
+    const wantedOf = ({ product }: DeviceInfo): readonly string[] | null | undefined => {
+      if (anyFields == null && roles == null) return fields && context.sameList(asked, fields);
+      return context.sameListOf(asked, product, () => [
+        ...(fields ?? []),
+        ...(anyFields ?? []).filter((identifier) => product.fields.has(identifier)),
+        ...withRoles(product, roles ?? []),
+      ]);
+    };
     return whenKnown(this.#readable(device, context), (info) =>
-      info === null ? [] : context.loaders.latest.load({ device: info, fields: wanted }),
+      info === null ? [] : context.loaders.latest.load({ device: info, fields: wantedOf(info) }),
     );
   }
 

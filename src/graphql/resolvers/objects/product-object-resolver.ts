@@ -148,7 +148,7 @@ export class ProductObjectResolver {
     @Arg('after', () => String, AFTER) after?: string | null,
   ): Promise<Connection<DeviceObject>> {
     const limit = readFirst(first);
-    const paging = devicePaging('CREATED', false);
+    const paging = devicePaging({ orderBy: 'CREATED', orderByValue: null, descending: false });
     const place = readAfter(paging, after) as DevicePosition | null;
     const filter = { productId: id };
     const order = { orderBy: 'CREATED', descending: false } as const;
