@@ -114,6 +114,7 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
 
   const pool = new DecoderPool({ ...config.decoder, log: (level, message, facts) => log[level](facts, message) });
   closers.add('decoders', () => pool.stop());
+  if (first.hasDecoders) pool.begin();
   const engine = measuredEngine(pool, metrics);
   const yaml = new YamlThread();
   closers.add('YAML', () => yaml.stop());

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Logger } from 'pino';
 import { findSharedIdentities } from './domain/devices/shared-identities.ts';
+import { DecoderVersionSchema } from './domain/entities/decoder-version.ts';
 import { InstallationSchema } from './domain/entities/installation.ts';
 import type { Database } from './domain/ports/database.ts';
 import { hashSecret } from './domain/accounts/authenticator.ts';
@@ -33,6 +34,8 @@ interface Bootstrapped {
   cursorKey: string;
   /** Name shared by the nodes on this database, under whatever URL each reaches it. */
   clusterName: string;
+  /** A product has a decoder, so that processes that run decoders are worth their memory at once. */
+  hasDecoders: boolean;
 }
 
 /**
@@ -51,7 +54,7 @@ export function bootstrap(database: Database, { adminToken, now }: BootstrapOpti
       const clusterName = await fact(em, 'cluster name', () => operator.id);
       if (adminToken !== null) await fact(em, adminTokenFact(adminToken), () => String(now()));
       const generatedToken = adminToken === null ? secret : null;
-      return { firstStart: true, generatedToken, adminTokenRevoked: false, cursorKey, clusterName };
+      return { firstStart: true, generatedToken, adminTokenRevoked: false, cursorKey, clusterName, hasDecoders: false };
     }
     // Stored, as the first user may be deleted later and new nodes must still find the others.
     const clusterName = await fact(em, 'cluster name', () => firstUserId(em));
@@ -65,7 +68,8 @@ export function bootstrap(database: Database, { adminToken, now }: BootstrapOpti
         await fact(em, adminTokenFact(adminToken), () => String(now()));
       }
     }
-    return { firstStart: false, generatedToken: null, adminTokenRevoked, cursorKey, clusterName };
+    const hasDecoders = (await em.find(DecoderVersionSchema, {}, { limit: 1, fields: ['version'] })).length > 0;
+    return { firstStart: false, generatedToken: null, adminTokenRevoked, cursorKey, clusterName, hasDecoders };
   });
 }
 

@@ -98,7 +98,7 @@ export interface Config {
     readonly timeoutMs: number;
     /** `DECODER_MEMORY_MB` (`64`): Maximum memory per run of a decoder. */
     readonly memoryMb: number;
-    /** `DECODER_PROCESSES` (cores − 1): Decoder processes, at least 1. */
+    /** `DECODER_PROCESSES` (cores − 1): Decoder processes, at least 1; started once there is a decoder. */
     readonly processes: number;
   };
   readonly callLog: {

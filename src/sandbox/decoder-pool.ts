@@ -37,8 +37,8 @@ const TICK_MS = 20;
 const STOP_MS = 5_000;
 
 /**
- * Runs decoders in processes of their own (CONTRACT 5), which start with its construction. `PoolJob`, `PoolProduct` and
- * `Place` tell how jobs, products and processes move.
+ * Runs decoders in processes of their own (CONTRACT 5), which start with the first job, or with `begin`. `PoolJob`,
+ * `PoolProduct` and `Place` tell how jobs, products and processes move.
  */
 export class DecoderPool implements DecoderEngine {
   readonly #options: DecoderPoolOptions;
@@ -64,6 +64,11 @@ export class DecoderPool implements DecoderEngine {
       lost: (loss) => this.#guarded(() => this.#lost(loss)),
     });
     this.#load.start((isInTime) => this.#guarded(() => this.#tick(isInTime)));
+  }
+
+  /** Starts processes before the first job comes. */
+  begin(): void {
+    this.#roster.begin();
   }
 
   /** Number of calls that wait for a process. */

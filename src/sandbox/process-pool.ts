@@ -58,20 +58,25 @@ export class ProcessPool {
   #startFrom = 0;
   readonly #laneFrom = { slow: 0, barred: 0 };
   #recycleAt = 0;
-  /** No job has come yet, so no spare process is started. */
-  #isUnused = true;
+  /** `nothing` until `begin`, the fast lane's until the first job, a spare beside them from then on. */
+  #wanted: 'nothing' | 'fast' | 'all' = 'nothing';
   /** No process is started any more. */
   isStopping = false;
 
   constructor(options: RosterOptions, events: RosterEvents) {
     this.#options = options;
     this.#events = events;
+  }
+
+  /** Starts the processes of the fast lane in advance; else the first job does. */
+  begin(): void {
+    if (this.#wanted === 'nothing') this.#wanted = 'fast';
     this.#fill(performance.now());
   }
 
-  /** Whether a process of the fast lane has answered. */
+  /** A process of the fast lane has answered, or none is wanted yet. */
   get isUp(): boolean {
-    return this.#in('fast').some((process) => process.isReady);
+    return this.#wanted === 'nothing' || this.#in('fast').some((process) => process.isReady);
   }
 
   /**
@@ -79,8 +84,8 @@ export class ProcessPool {
    * priority each, started when needed; a suspect, most likely innocent, gets the spare process to itself.
    */
   processFor(lane: Lane, { isSuspect }: PoolJob, now: number): DecoderProcess | null {
-    if (this.#isUnused) {
-      this.#isUnused = false;
+    if (this.#wanted !== 'all') {
+      this.#wanted = 'all';
       this.#fill(now);
     }
     if (lane === 'fast') return this.#fastWithRoom();
@@ -165,14 +170,14 @@ export class ProcessPool {
    * used.
    */
   #fill(now: number): void {
-    if (this.isStopping) return;
+    if (this.isStopping || this.#wanted === 'nothing') return;
     while (this.#in('fast').length < Math.max(1, this.#options.processes)) {
       const spare = this.#readySpares()[0] ?? this.#in('spare')[0];
       if (spare !== undefined) this.#places.set(spare, 'fast');
       else if (now >= this.#startFrom) this.#start('fast');
       else return;
     }
-    if (this.#isUnused || this.#in('spare').length > 0 || now < this.#startFrom) return;
+    if (this.#wanted !== 'all' || this.#in('spare').length > 0 || now < this.#startFrom) return;
     if (this.#in('fast').every((process) => process.isReady)) this.#start('spare');
   }
 

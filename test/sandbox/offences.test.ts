@@ -7,7 +7,7 @@ import type { DecoderJob } from '../../src/domain/decoders/decoder-engine.ts';
 import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
 import { FRAME } from '../../src/sandbox/frames.ts';
 import { childrenWith, processorMs } from '../support/processor-time.ts';
-import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool, valueOf, webhookInput } from './pool.ts';
+import { GOOD, GOOD_OUTPUT, jobOf, outputOf, restingPool, startPool, valueOf, webhookInput } from './pool.ts';
 
 let pool: DecoderPool;
 afterEach(() => pool.stop());
@@ -219,6 +219,14 @@ describe('stopping', () => {
     await stopped;
     expect(pool.ready()).toBe(false);
     await pool.stop();
+  });
+
+  test('no process is started before the first job, and that is no fault', async () => {
+    pool = restingPool();
+    expect(pool.ready()).toBe(true);
+    expect(processes()).toEqual([]);
+    expect(outputOf(await pool.run(jobOf(GOOD)))).toEqual(GOOD_OUTPUT);
+    expect(processes().length).toBeGreaterThan(0);
   });
 
   test('it is ready when a process has answered', async () => {

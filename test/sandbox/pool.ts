@@ -1,7 +1,15 @@
 import type { DecoderJob, DecoderResult, DeviceValues } from '../../src/domain/decoders/decoder-engine.ts';
 import { DecoderPool, type DecoderPoolOptions } from '../../src/sandbox/decoder-pool.ts';
 
-export const startPool = (options: Partial<DecoderPoolOptions> = {}): DecoderPool =>
+/** A pool whose processes start at once. */
+export function startPool(options: Partial<DecoderPoolOptions> = {}): DecoderPool {
+  const pool = restingPool(options);
+  pool.begin();
+  return pool;
+}
+
+/** A pool whose processes start with the first job. */
+export const restingPool = (options: Partial<DecoderPoolOptions> = {}): DecoderPool =>
   new DecoderPool({ processes: 1, timeoutMs: 250, memoryMb: 64, ...options });
 
 /** The input of a webhook call. */

@@ -97,7 +97,7 @@ export interface DecoderEngine {
    */
   run(job: DecoderJob): Promise<DecoderResult>;
   statistics(productId: string): DecoderStatistics;
-  /** True when a process is up and has answered. */
+  /** True when a process is up and has answered, or none is wanted yet. */
   ready(): boolean;
   stop(): Promise<void>;
 }
