@@ -236,7 +236,9 @@ export class DecoderPool implements DecoderEngine {
       }
       if (this.#queue.peek('fast', now) !== undefined) this.#roster.setAside(now);
     }
-    for (const job of this.#queue.takeOlderThan(now - MAX_WAIT_MS)) {
+    // A machine so busy that the first start takes long is no reason to refuse what has waited for it.
+    const maxWaitMs = this.#roster.isNew(now, MAX_WAIT_MS) ? MAX_WAIT_IN_ALL_MS : MAX_WAIT_MS;
+    for (const job of this.#queue.takeOlderThan(now - maxWaitMs)) {
       countsOf(LANES.decoders.name).refused += 1;
       this.#refuse(job, overloaded('The call has waited too long for a decoder process'));
     }

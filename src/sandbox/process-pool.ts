@@ -54,6 +54,8 @@ export class ProcessPool {
   readonly #events: RosterEvents;
   readonly #places = new Map<DecoderProcess, Place>();
   #failedStarts = 0;
+  /** When a process was up for the first time. */
+  #upSince: number | null = null;
   /** Earliest next start, overall and per lane. */
   #startFrom = 0;
   readonly #laneFrom = { slow: 0, barred: 0 };
@@ -77,6 +79,11 @@ export class ProcessPool {
   /** A process of the fast lane has answered, or none is wanted yet. */
   get isUp(): boolean {
     return this.#wanted === 'nothing' || this.#in('fast').some((process) => process.isReady);
+  }
+
+  /** The first process starts, or has been up for no longer than that. */
+  isNew(now: number, forMs: number): boolean {
+    return this.#failedStarts === 0 && (this.#upSince === null || now - this.#upSince < forMs);
   }
 
   /**
@@ -189,6 +196,7 @@ export class ProcessPool {
       {
         ready: () => {
           this.#failedStarts = 0;
+          this.#upSince ??= performance.now();
           if (standsBack) process.standBack(SLOW_PRIORITY);
           this.#fill(performance.now());
           this.#events.room();

@@ -5,6 +5,7 @@ import { NetTransmitter } from '../../src/transmission/net-transmitter.ts';
 import { Alertmanager, describeWithAlertmanager } from '../support/alertmanager.ts';
 import { createWorkspaceWithRule } from '../support/alerting.ts';
 import { openDomain, type OpenDomain } from '../support/open-domain.ts';
+import { Receiver } from '../support/receiver.ts';
 import { DATABASES, startServer, type TestServer } from '../support/server.ts';
 
 const SETTINGS = { allowPrivateNetworks: false, allowedHosts: new Set(['127.0.0.1']), mail: null };
@@ -115,4 +116,31 @@ describeWithAlertmanager('Alertmanager', () => {
     await domain.close();
     transmitter.stop();
   });
+});
+
+test.each(DATABASES)('one that takes nothing is sent one page of what fires for each look, on %s', async (name) => {
+  const receiver = await Receiver.start();
+  receiver.answer = (response) => response.writeHead(503).end();
+  const transmitter = new NetTransmitter(SETTINGS);
+  const domain: OpenDomain = await openDomain(name, undefined, transmitter);
+  const workspaceId = domain.access.workspaceIds()[0]!;
+  const input = { name: 'am', kind: 'ALERTMANAGER', url: receiver.url, events: ['alert.fired'] } as const;
+  await domain.endpoints.create(domain.access, workspaceId, input);
+  const firing = new FiringAlerts(domain.database);
+  const due = new Map(
+    Array.from({ length: 1_200 }, (_, at) => [
+      `alert-${at}`,
+      { labels: {}, annotations: {}, startsAt: new Date(0).toISOString() },
+    ]),
+  );
+  await domain.database.write((em) => firing.note(em, 1, due as never, 0));
+  const now = (): number => domain.clock.now;
+  await repeatAlerts({ database: domain.database, firing, transmitter, now }, () => false);
+  expect(receiver.received).toHaveLength(1);
+  receiver.answer = (response) => response.writeHead(200).end();
+  await repeatAlerts({ database: domain.database, firing, transmitter, now }, () => false);
+  expect(receiver.received).toHaveLength(3);
+  await domain.close();
+  transmitter.stop();
+  receiver.stop();
 });

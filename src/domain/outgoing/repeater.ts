@@ -28,7 +28,8 @@ export async function repeatAlerts(
         // It was not told of ends: with the next time it is.
         const kept = [...alerts].map(([id, alert]): [string, ManagedAlert] => [id, asFiring(alert)]);
         if (!isDone) await database.write((em) => firing.note(em, key, new Map(kept), now()));
-        if (isStopping()) return;
+        // One that does not answer holds up no others' repeats for each of its pages.
+        if (!isDone || isStopping()) return;
       }
     }),
   );
