@@ -12,6 +12,7 @@ import type { DecoderEngine } from './domain/decoders/decoder-engine.ts';
 import { DecoderExamples } from './domain/decoders/decoder-examples.ts';
 import { DecoderService } from './domain/decoders/decoder-service.ts';
 import { EntryJudge } from './domain/decoders/entry-judge.ts';
+import { DashboardService } from './domain/dashboards/dashboard-service.ts';
 import { DeviceFinder } from './domain/ingest-cache/device-finder.ts';
 import { DeviceClients } from './domain/devices/device-clients.ts';
 import { DeviceList } from './domain/devices/device-list.ts';
@@ -248,16 +249,8 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     now,
   };
   const webhookReceiver = new WebhookReceiver(receiving);
-  const adopting = {
-    ...outgoing,
-    authenticator,
-    database,
-    ingestCache,
-    devices,
-    receiver: webhookReceiver,
-    named,
-    now,
-  };
+  const adopted = { ...outgoing, authenticator, database, ingestCache, devices, named, now };
+  const adopting = { ...adopted, receiver: webhookReceiver };
   const unknownDevices = new UnknownDevices(adopting);
   closers.add('unknown devices', () => unknownDevices.stop());
   const networkReceiver = new NetworkReceiver(deviceFinder, webhookReceiver, unknownDevices);
@@ -316,6 +309,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     plans,
     devices,
     deviceList,
+    dashboards: new DashboardService({ database, devices: deviceList, now }),
     deviceFinder,
     deviceClients: new DeviceClients(),
     statusWatch,

@@ -49,6 +49,16 @@ export const ROUTES: readonly Route[] = [
     load: () => import('./screens/endpoints/endpoint-screen.tsx').then((code) => code.EndpointScreen),
   },
   {
+    path: '/dashboards',
+    section: 'dashboards',
+    load: () => import('./screens/dashboards/dashboards-screen.tsx').then((code) => code.DashboardsScreen),
+  },
+  {
+    path: '/dashboards/:id',
+    section: 'dashboards',
+    load: () => import('./screens/dashboards/dashboard-screen.tsx').then((code) => code.DashboardScreen),
+  },
+  {
     path: '/access',
     section: 'access',
     load: () => import('./screens/access/access-screen.tsx').then((code) => code.AccessScreen),

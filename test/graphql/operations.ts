@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Tenant } from '../support/tenant.ts';
+import { noteOf, type Tenant } from '../support/tenant.ts';
 
 type Scope = 'READ' | 'RECORD' | 'CONFIGURE' | 'ADMIN';
 
@@ -107,6 +107,11 @@ export const REACHES: Record<string, Reach[]> = {
       'ADMIN',
       'query ($id: ID) { auditLog(workspaceId: $id) { edges { node { id userEmail subjects arguments } } } }',
     ),
+  ],
+  'Query.dashboard': [
+    reach('device', 'READ', 'query ($id: ID!) { dashboard(id: $id) { id name widgets } }', (target) => ({
+      id: target.dashboardId,
+    })),
   ],
   'Query.unknownDevices': [
     reach('workspace', 'READ', 'query ($id: ID) { unknownDevices(workspaceId: $id) { id identifier network seen } }'),
@@ -544,6 +549,25 @@ export const REACHES: Record<string, Reach[]> = {
       'CONFIGURE',
       'mutation ($id: ID) { createEndpoint(workspaceId: $id, input: { key: "again", name: "x", kind: WEBHOOK, url: "http://127.0.0.1:9/", events: [] }) { secret } }',
     ),
+  ],
+  'Mutation.saveDashboard': [
+    reach(
+      'workspace',
+      'CONFIGURE',
+      'mutation ($id: ID, $w: JSON!) { saveDashboard(workspaceId: $id, name: "x", widgets: $w) { id name widgets } }',
+      (target, self) => ({ id: target.workspaceId, w: [noteOf(self.deviceId, 'x')] }),
+    ),
+    reach(
+      'workspace',
+      'CONFIGURE',
+      'mutation ($id: ID, $w: JSON!) { saveDashboard(id: $id, name: "x", widgets: $w) { id name widgets } }',
+      (target, self) => ({ id: target.dashboardId, w: [noteOf(self.deviceId, 'x')] }),
+    ),
+  ],
+  'Mutation.deleteDashboard': [
+    reach('workspace', 'CONFIGURE', 'mutation ($id: ID!) { deleteDashboard(id: $id) }', (target) => ({
+      id: target.dashboardId,
+    })),
   ],
   'Mutation.updateEndpoint': [
     reach(

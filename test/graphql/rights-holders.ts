@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TestServer } from '../support/server.ts';
-import { createMember, createTenant, createToken, setMember, type Tenant, makeAlert } from '../support/tenant.ts';
+import {
+  createMember,
+  createTenant,
+  createToken,
+  makeAlert,
+  noteOf,
+  setMember,
+  type Tenant,
+} from '../support/tenant.ts';
 import { UPLINK } from './rights-calls.ts';
 
 const ALL = ['READ', 'RECORD', 'CONFIGURE', 'ADMIN'] as const;
@@ -129,6 +137,11 @@ export class Holders {
       const x = randomBytes(4).toString('hex');
       const { it } = await this.#server.gql(query, { w: this.tenant.workspaceId, x }, this.tenant.personal);
       this.tenant.endpointId = it.endpoint.id;
+    },
+    'Mutation.deleteDashboard': async () => {
+      const query = 'mutation ($w: ID, $n: JSON!) { saveDashboard(workspaceId: $w, name: "x", widgets: $n) { id } }';
+      const variables = { w: this.tenant.workspaceId, n: [noteOf(this.tenant.deviceId, 'x')] };
+      this.tenant.dashboardId = (await this.#server.gql(query, variables, this.tenant.personal))['saveDashboard'].id;
     },
     'Mutation.adoptUnknownDevice': async () => void (this.tenant.unknownDeviceId = await this.#makeUnknown()),
     'Mutation.adoptUnknownDevices': async () => void (this.tenant.otherUnknownDeviceId = await this.#makeUnknown()),

@@ -36,6 +36,7 @@ Query.deviceBySerialNumber(workspaceId)          0 F F F 0   0 F F F 0   0 F F F
 Query.deviceBySerialNumber(productId)            0 F F F 0   0 F F F 0   - F F F -   0 0 0   -   U U   U
 Query.history(deviceIds)                         ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 Query.history(productId)                         ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U
+Query.dashboard(id)                              ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 Query.alerts(workspaceId)                        ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
 Query.alerts(productId)                          ✓ F F F ✓   ✓ F F F ✓   - F F F -   ✓ ✓ ✓   -   U U   U
 Query.alerts(deviceId)                           ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   -   U U   U
@@ -113,6 +114,9 @@ Mutation.rotateEndpointSecret(id)                F F F F ✓   F F F F F   F F F
 Mutation.deleteEndpoint(id)                      F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
 Mutation.testEndpoint(id)                        F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
 Mutation.retryDeliveries(endpointId)             F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
+Mutation.saveDashboard(workspaceId)              F F ✓ F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
+Mutation.saveDashboard(id)                       F F ✓ F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
+Mutation.deleteDashboard(id)                     F F ✓ F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
 Mutation.recordMeasurements(deviceId)            F ✓ F F ✓   F ✓ F F ✓   F ✓ F F ✓   F ✓ ✓   -   U U   U
 Mutation.deleteMeasurements(deviceId)            F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
 

@@ -28,6 +28,8 @@ export interface Tenant {
   otherProductId: string;
   otherDeviceId: string;
   endpointId: string;
+  /** Shows the device. */
+  dashboardId: string;
 }
 
 export const PASSWORD = 'correct horse battery';
@@ -133,6 +135,11 @@ export async function createTenant(server: TestServer, admin?: Person): Promise<
     { id: workspaceId, name: marker, url: `http://127.0.0.1:9/${marker}` },
     member.token,
   );
+  const { saveDashboard } = await server.gql(
+    'mutation ($id: ID, $name: String!, $widgets: JSON!) { saveDashboard(workspaceId: $id, name: $name, widgets: $widgets) { id } }',
+    { id: workspaceId, name: marker, widgets: [noteOf(product.deviceId, marker)] },
+    member.token,
+  );
   const { product: called } = await server.gql(
     'query ($id: ID!) { product(id: $id) { calls { edges { node { id } } } } }',
     { id: product.productId },
@@ -157,7 +164,14 @@ export async function createTenant(server: TestServer, admin?: Person): Promise<
     otherProductId: other.productId,
     otherDeviceId: other.deviceId,
     endpointId: createEndpoint.endpoint.id,
+    dashboardId: saveDashboard.id,
   };
+}
+
+/** A widget with the note of the device, for a dashboard of its workspace. */
+export function noteOf(deviceId: string, title: string): object {
+  const place = { x: 0, y: 0, width: 3, height: 2 };
+  return { kind: 'state', title, fields: ['NOTE'], place, source: { deviceIds: [deviceId] } };
 }
 
 /** The id of a new alert of the device, which fires; `withRule`: the product has no rule for it yet. */

@@ -1,8 +1,8 @@
-import { useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { Icon } from '../parts/icon.tsx';
 import { usePushedValues } from './use-pushed-values.ts';
 import { WidgetView } from './widget-view.tsx';
-import { COLUMNS, type DashboardField, moveWidget, type Widget } from './widgets.ts';
+import { COLUMNS, type DashboardField, moveWidget, type Widget, type WidgetScope } from './widgets.ts';
 import './dashboard.css';
 
 const ROW = 56;
@@ -24,16 +24,29 @@ interface DashboardGridProps {
   editing: Editing | null;
 }
 
-/**
- * The widgets of a product with the live values of one device. While editing they are dragged, or moved by the arrow
- * keys.
- */
+/** The widgets of a product with the live values of one device. */
 export function DashboardGrid({ widgets, fields, deviceId, editing }: DashboardGridProps) {
+  const scope = useMemo(
+    (): WidgetScope => ({ devices: deviceId === null ? [] : [{ id: deviceId, name: '' }], fields }),
+    [deviceId, fields],
+  );
+  return <WidgetGrid widgets={widgets} scopeOf={() => scope} editing={editing} />;
+}
+
+interface WidgetGridProps {
+  widgets: readonly Widget[];
+  /** What a widget shows. */
+  scopeOf: (widget: Widget) => WidgetScope;
+  editing: Editing | null;
+}
+
+/** Widgets with the live values of their devices. While editing they are dragged, or moved by the arrow keys. */
+export function WidgetGrid({ widgets, scopeOf, editing }: WidgetGridProps) {
   const host = useRef<HTMLDivElement>(null);
-  const shown = fields.filter(({ identifier }) => widgets.some((widget) => widget.fields.includes(identifier)));
+  const scopes = widgets.map(scopeOf);
   const live = usePushedValues(
-    deviceId,
-    shown.map(({ identifier }) => identifier),
+    [...new Set(scopes.flatMap(({ devices }) => devices.map(({ id }) => id)))],
+    [...new Set(widgets.flatMap((widget, index) => fieldsOf(widget, scopes[index]!)))],
   );
   /** Follows the pointer from here on, in grid cells. */
   const drag = (event: PointerEvent, index: number, way: 'move' | 'size'): void => {
@@ -77,56 +90,52 @@ export function DashboardGrid({ widgets, fields, deviceId, editing }: DashboardG
     <div ref={host} class="dashboard" data-editing={editing !== null}>
       {widgets.map((widget, index) => {
         const { x, y, width, height } = widget.place;
-        const title = widget.title ?? titleOf(widget, fields);
+        const scope = scopes[index]!;
+        const title = widget.title ?? titleOf(widget, scope.fields);
         return (
           <section
             key={index}
             class="card widget"
+            data-kind={widget.kind}
             aria-label={title}
             style={{ gridColumn: `${x + 1} / span ${width}`, gridRow: `${y + 1} / span ${height}` }}
           >
-            <header onPointerDown={(event) => drag(event, index, 'move')}>
-              <h3>{title}</h3>
-              {editing !== null && (
-                <>
-                  <button
-                    type="button"
-                    class="quiet"
-                    aria-label={`Move ${title}: arrow keys, with Shift its size`}
-                    onKeyDown={(event) => onKey(event, index)}
-                  >
-                    <Icon name="more" />
-                  </button>
-                  <button
-                    type="button"
-                    class="quiet"
-                    data-stays
-                    aria-label={`Change ${title}`}
-                    onClick={() => editing.onEdit(index)}
-                  >
-                    <Icon name="pencil" />
-                  </button>
-                  <button
-                    type="button"
-                    class="quiet"
-                    data-stays
-                    aria-label={`Remove ${title}`}
-                    onClick={() => editing.onRemove(index)}
-                  >
-                    <Icon name="close" />
-                  </button>
-                </>
-              )}
-            </header>
-            <div class="widget-inside">
-              <WidgetView
-                widget={widget}
-                deviceId={deviceId}
-                fields={fields}
-                live={live}
-                height={height * (ROW + GAP) - GAP - HEAD}
-              />
-            </div>
+            {(editing !== null || widget.kind !== 'text' || widget.title !== undefined) && (
+              <header onPointerDown={(event) => drag(event, index, 'move')}>
+                <h3>{title}</h3>
+                {editing !== null && (
+                  <>
+                    <button
+                      type="button"
+                      class="quiet"
+                      aria-label={`Move ${title}: arrow keys, with Shift its size`}
+                      onKeyDown={(event) => onKey(event, index)}
+                    >
+                      <Icon name="more" />
+                    </button>
+                    <button
+                      type="button"
+                      class="quiet"
+                      data-stays
+                      aria-label={`Change ${title}`}
+                      onClick={() => editing.onEdit(index)}
+                    >
+                      <Icon name="pencil" />
+                    </button>
+                    <button
+                      type="button"
+                      class="quiet"
+                      data-stays
+                      aria-label={`Remove ${title}`}
+                      onClick={() => editing.onRemove(index)}
+                    >
+                      <Icon name="close" />
+                    </button>
+                  </>
+                )}
+              </header>
+            )}
+            <WidgetView widget={widget} scope={scope} live={live} height={height * (ROW + GAP) - GAP - HEAD} />
             {editing !== null && <i class="widget-size" onPointerDown={(event) => drag(event, index, 'size')} />}
           </section>
         );
@@ -135,7 +144,13 @@ export function DashboardGrid({ widgets, fields, deviceId, editing }: DashboardG
   );
 }
 
-function titleOf({ fields: identifiers }: Widget, fields: readonly DashboardField[]): string {
+/** The fields of a widget that its products have. */
+function fieldsOf({ fields: wanted }: Widget, { fields }: WidgetScope): string[] {
+  return wanted.filter((identifier) => fields.some((field) => field.identifier === identifier));
+}
+
+function titleOf({ kind, fields: identifiers }: Widget, fields: readonly DashboardField[]): string {
+  if (kind === 'text') return 'Text';
   return identifiers
     .map((identifier) => fields.find((field) => field.identifier === identifier)?.name ?? identifier)
     .join(', ');

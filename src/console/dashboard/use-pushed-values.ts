@@ -11,11 +11,13 @@ type Value = Exclude<MeasuredValue, null>;
 const DRAW_MS = 250;
 /** Maximum pushed values kept per field; by then the charts have fetched them. */
 const MAX_KEPT = 3_000;
+/** Maximum devices of a dashboard that are followed: as many as a page of them has. */
+const MAX_FOLLOWED = 500;
 
-/** The latest values of a device by field, and the pushed ones since the dashboard was opened. */
+/** The latest values of devices by device and field, and the pushed ones since the dashboard was opened. */
 export interface DashboardLive {
   latest: ReadonlyMap<string, { value: Value; timestamp: string }>;
-  /** Pushed values by field, in order of arrival; another object after each arrival. */
+  /** Pushed values by device and field, in order of arrival; another object after each arrival. */
   pushed: ReadonlyMap<string, readonly LivePoint<Value>[]>;
   /** Number of times that events were missed, or may have been. */
   missed: number;
@@ -23,12 +25,20 @@ export interface DashboardLive {
 
 const NOTHING: DashboardLive['pushed'] = new Map();
 
-/** Follows fields of a device; null: none. */
-export function usePushedValues(deviceId: string | null, fields: readonly string[]): DashboardLive {
-  const isFollowed = deviceId !== null && fields.length > 0;
-  const { data, refetch } = useQuery(DashboardLatest, isFollowed ? { id: deviceId, fields } : null);
+/** The key of a field of a device in `DashboardLive`. */
+export function valueKey(deviceId: string | null, field: string): string {
+  return `${deviceId} ${field}`;
+}
+
+/** Follows fields of devices. */
+export function usePushedValues(devices: readonly string[], fields: readonly string[]): DashboardLive {
+  const ids = devices.slice(0, MAX_FOLLOWED);
+  const isFollowed = ids.length > 0 && fields.length > 0;
+  // Of several products some may not have all of the fields.
+  const wanted = ids.length > 1 ? null : fields;
+  const { data, refetch } = useQuery(DashboardLatest, isFollowed ? { ids, first: ids.length, fields: wanted } : null);
   const [{ pushed, missed }, setState] = useState({ pushed: NOTHING, missed: 0 });
-  const waiting = useRef<(LivePoint<Value> & { field: string })[]>([]);
+  const waiting = useRef<(LivePoint<Value> & { key: string })[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => {
     setState((before) => ({ ...before, pushed: NOTHING }));
@@ -37,45 +47,52 @@ export function usePushedValues(deviceId: string | null, fields: readonly string
       timer.current = undefined;
       waiting.current = [];
     };
-  }, [deviceId]);
+  }, [ids.join(' ')]);
   const flush = (): void => {
     timer.current = undefined;
     const heap = waiting.current.splice(0);
     setState((before) => {
       const next = new Map(before.pushed);
-      for (const { field, timestamp, value } of heap)
-        next.set(field, [...(next.get(field) ?? []), { timestamp, value }].slice(-MAX_KEPT));
+      for (const { key, timestamp, value } of heap)
+        next.set(key, [...(next.get(key) ?? []), { timestamp, value }].slice(-MAX_KEPT));
       return { ...before, pushed: next };
     });
   };
-  useLive(DashboardValues, isFollowed ? { deviceIds: [deviceId], fields } : null, {
+  useLive(DashboardValues, isFollowed ? { deviceIds: ids, fields } : null, {
     cursorOf: ({ measurementsRecorded }) => measurementsRecorded.cursor,
     missed: () => {
       setState((before) => ({ pushed: NOTHING, missed: before.missed + 1 }));
       void refetch();
     },
-    next: ({ measurementsRecorded: { measurements } }) => {
-      for (const { field, timestamp, value } of measurements)
-        waiting.current.push({ field: field.identifier, timestamp: Date.parse(timestamp) / 1_000, value });
+    next: ({ measurementsRecorded: { device, measurements } }) => {
+      for (const { field, timestamp, value } of measurements) {
+        const key = valueKey(device.id, field.identifier);
+        waiting.current.push({ key, timestamp: Date.parse(timestamp) / 1_000, value });
+      }
       if (waiting.current.length > MAX_KEPT) waiting.current.splice(0, waiting.current.length - MAX_KEPT);
       timer.current ??= setTimeout(flush, DRAW_MS);
     },
   });
-  const latest = useMemo(() => latestOf(data?.device.latest ?? [], pushed), [data, pushed]);
+  const latest = useMemo(() => latestOf(data?.devices.edges.map(({ node }) => node) ?? [], pushed), [data, pushed]);
   return { latest, pushed, missed };
 }
 
-function latestOf(
-  known: readonly { field: { identifier: string }; value: Value; timestamp: string }[],
-  pushed: DashboardLive['pushed'],
-): DashboardLive['latest'] {
-  const latest = new Map(known.map(({ field, value, timestamp }) => [field.identifier, { value, timestamp }]));
-  for (const [field, points] of pushed)
+interface KnownDevice {
+  id: string;
+  latest: readonly { field: { identifier: string }; value: Value; timestamp: string }[];
+}
+
+function latestOf(known: readonly KnownDevice[], pushed: DashboardLive['pushed']): DashboardLive['latest'] {
+  const latest: Map<string, { value: Value; timestamp: string }> = new Map();
+  for (const device of known)
+    for (const { field, value, timestamp } of device.latest)
+      latest.set(valueKey(device.id, field.identifier), { value, timestamp });
+  for (const [key, points] of pushed)
     for (const { timestamp, value } of points) {
-      const before = latest.get(field);
+      const before = latest.get(key);
       // For equal times the last arrival counts.
       if (before === undefined || Date.parse(before.timestamp) <= timestamp * 1_000)
-        latest.set(field, { value, timestamp: new Date(timestamp * 1_000).toISOString() });
+        latest.set(key, { value, timestamp: new Date(timestamp * 1_000).toISOString() });
     }
   return latest;
 }

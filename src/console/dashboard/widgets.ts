@@ -1,4 +1,4 @@
-import type { Aggregation, FieldMeaning, FieldType } from '../api/schema-types.ts';
+import type { FieldMeaning, FieldType } from '../api/schema-types.ts';
 
 /** The properties of a field that widgets need. */
 export interface DashboardField {
@@ -7,6 +7,8 @@ export interface DashboardField {
   unit: string | null;
   type: FieldType;
   meaning: FieldMeaning;
+  /** As `Field.display` has it. */
+  display?: unknown;
 }
 
 /** Position and size of a widget in grid cells. */
@@ -17,14 +19,28 @@ interface WidgetPlace {
   height: number;
 }
 
-/** One widget of `Product.dashboard`. */
+/** The devices of a widget: these, or all of a product, or all that have each of the tags. */
+export interface Source {
+  deviceIds?: string[];
+  productId?: string;
+  tags?: string[];
+}
+
+/** One widget of a dashboard; only one of a workspace's has a source of its own. */
 export interface Widget {
-  kind: 'line' | 'area' | 'bar' | 'value' | 'gauge' | 'state' | 'table' | 'map';
+  kind: 'line' | 'area' | 'bar' | 'value' | 'gauge' | 'state' | 'table' | 'map' | 'text';
   title?: string;
   fields: string[];
   range?: string;
   place: WidgetPlace;
   options?: Record<string, unknown>;
+  source?: Source;
+}
+
+/** What a widget shows: its devices, and the fields that they may have. */
+export interface WidgetScope {
+  devices: readonly { id: string; name: string }[];
+  fields: readonly DashboardField[];
 }
 
 /** Cells per row. */
@@ -39,10 +55,8 @@ interface WidgetKind {
   height: number;
   /** Types of fields it can show; left out: all. */
   types?: readonly FieldType[];
-  /** True when it shows several fields. */
-  isList?: boolean;
   /** True when it shows a range of time. */
-  isChart?: boolean;
+  isRanged?: boolean;
 }
 
 const DRAWN: readonly FieldType[] = ['FLOAT', 'INTEGER', 'BOOLEAN'];
@@ -50,30 +64,19 @@ const DRAWN: readonly FieldType[] = ['FLOAT', 'INTEGER', 'BOOLEAN'];
 /** The kinds of widgets to choose from. */
 export const WIDGET_KINDS: readonly WidgetKind[] = [
   { kind: 'value', text: 'Value', width: 3, height: 2 },
-  { kind: 'line', text: 'Line chart', width: 6, height: 4, types: DRAWN, isList: true, isChart: true },
-  { kind: 'area', text: 'Area chart', width: 6, height: 4, types: DRAWN, isList: true, isChart: true },
-  { kind: 'bar', text: 'Bar chart', width: 6, height: 4, types: DRAWN, isList: true, isChart: true },
+  { kind: 'line', text: 'Line chart', width: 6, height: 4, types: DRAWN, isRanged: true },
+  { kind: 'area', text: 'Area chart', width: 6, height: 4, types: DRAWN, isRanged: true },
+  { kind: 'bar', text: 'Bar chart', width: 6, height: 4, types: DRAWN, isRanged: true },
   { kind: 'gauge', text: 'Gauge', width: 3, height: 3, types: ['FLOAT', 'INTEGER'] },
-  { kind: 'state', text: 'Text', width: 3, height: 2 },
-  { kind: 'table', text: 'Table of latest values', width: 4, height: 4, isList: true },
-  { kind: 'map', text: 'Map', width: 4, height: 4, types: ['GEOLOCATION'] },
+  { kind: 'state', text: 'State', width: 3, height: 2 },
+  { kind: 'table', text: 'Table', width: 6, height: 5, isRanged: true },
+  { kind: 'map', text: 'Map', width: 6, height: 6, types: ['GEOLOCATION'], isRanged: true },
+  { kind: 'text', text: 'Text', width: 4, height: 3 },
 ];
 
-/** Aggregations for bars to choose from. */
-export const BAR_AGGREGATIONS = [
-  { aggregation: 'AVG', text: 'mean' },
-  { aggregation: 'TIME_AVG', text: 'mean by time' },
-  { aggregation: 'MIN', text: 'smallest' },
-  { aggregation: 'MAX', text: 'largest' },
-  { aggregation: 'SUM', text: 'sum' },
-  { aggregation: 'COUNT', text: 'how many values' },
-  { aggregation: 'DIFFERENCE', text: 'increase or change' },
-] as const satisfies readonly { aggregation: Aggregation; text: string }[];
-
-/** The widget's own aggregation for bars; null: none. */
-export function aggregationOf({ options }: Pick<Widget, 'options'>): Aggregation | null {
-  const said = options?.['aggregation'];
-  return BAR_AGGREGATIONS.find(({ aggregation }) => aggregation === said)?.aggregation ?? null;
+/** The kind's row in `WIDGET_KINDS`. */
+export function kindOf(kind: Widget['kind']): WidgetKind {
+  return WIDGET_KINDS.find((one) => one.kind === kind)!;
 }
 
 /** Widgets for a product without any: what each field is now, charts of the numbers, and maps. */
@@ -87,7 +90,7 @@ export function defaultWidgets(fields: readonly Pick<DashboardField, 'identifier
   ];
   const widgets: Widget[] = [];
   for (const [kind, { identifier }] of wanted) {
-    const { width, height } = WIDGET_KINDS.find((one) => one.kind === kind)!;
+    const { width, height } = kindOf(kind);
     widgets.push({ kind, fields: [identifier], place: freePlace(widgets, width, height) });
   }
   return widgets;
@@ -95,7 +98,13 @@ export function defaultWidgets(fields: readonly Pick<DashboardField, 'identifier
 
 /** The widgets of a dashboard that the server has checked. */
 export function widgetsOf(dashboard: unknown): Widget[] {
-  return (dashboard as { widgets: Widget[] }).widgets;
+  const { widgets } = dashboard as { widgets: (Omit<Widget, 'fields'> & { fields?: string[] })[] };
+  return widgets.map(({ fields = [], ...widget }) => ({ ...widget, fields }));
+}
+
+/** The widgets as the API takes them: a text has no fields. */
+export function savedWidgets(widgets: readonly Widget[]): object[] {
+  return widgets.map(({ fields, ...widget }) => (widget.kind === 'text' ? widget : { ...widget, fields }));
 }
 
 /** The widgets with one of them moved to another place, inside the grid; covered ones move down, and so on. */

@@ -12,6 +12,7 @@ import './shell.css';
 const SECTIONS: { section: Section; name: string; icon: IconName; path: string; isPage?: true }[] = [
   { section: 'devices', name: 'Devices', icon: 'device', path: '/devices' },
   { section: 'products', name: 'Products', icon: 'product', path: '/products' },
+  { section: 'dashboards', name: 'Dashboards', icon: 'dashboard', path: '/dashboards' },
   { section: 'alerts', name: 'Alerts', icon: 'bell', path: '/alerts' },
   { section: 'access', name: 'Access', icon: 'key', path: '/access' },
   { section: 'graphql', name: 'GraphQL', icon: 'code', path: '/graphql', isPage: true },

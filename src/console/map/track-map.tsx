@@ -15,6 +15,8 @@ interface TrackMapProps {
   onMark: (at: number | null) => void;
   /** Name of the last point. */
   endName: string;
+  /** In pixels. */
+  height?: number;
 }
 
 const HEIGHT = 320;
@@ -32,9 +34,9 @@ const LABEL = 20;
  * and zoomed by mouse, fingers and keys once it has the focus, so that scrolling past it works; until then it shows the
  * whole track, and moves along.
  */
-export function TrackMap({ label, track, marked, onMark, endName }: TrackMapProps) {
+export function TrackMap({ label, track, marked, onMark, endName, height = HEIGHT }: TrackMapProps) {
   const host = useRef<HTMLDivElement>(null);
-  const [size, setSize] = useState<Size>({ width: 0, height: HEIGHT });
+  const [size, setSize] = useState<Size>({ width: 0, height });
   const [own, setOwn] = useState<MapView | null>(null);
   const whole = useMemo(() => fitting(track, size), [track, size]);
   const view = own ?? whole;
@@ -48,7 +50,7 @@ export function TrackMap({ label, track, marked, onMark, endName }: TrackMapProp
     change((before, room) => zoomed(before, factor, { x: room.width / 2, y: room.height / 2 }, room));
   useLayoutEffect(() => {
     const element = host.current!;
-    const resized = new ResizeObserver(() => setSize({ width: element.clientWidth, height: HEIGHT }));
+    const resized = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
     resized.observe(element);
     const unfollow = followGestures(element, {
       accepts: ({ button, target }) => button === 0 && (target as Element).closest('button') === null,
@@ -97,7 +99,7 @@ export function TrackMap({ label, track, marked, onMark, endName }: TrackMapProp
         role="application"
         aria-label={`${label}. Arrow keys move the map, plus and minus zoom, 0 shows the whole way, Page Up and Page Down go along it.`}
         tabIndex={0}
-        style={{ height: `${HEIGHT}px` }}
+        style={{ height: `${height}px` }}
         onPointerMove={(event) => {
           const { left, top } = event.currentTarget.getBoundingClientRect();
           onMark(nearest(latest.current, { x: event.clientX - left, y: event.clientY - top }));

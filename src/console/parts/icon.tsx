@@ -2,6 +2,7 @@ const PATHS = {
   none: '',
   device: 'M4 5h12v8H4zM8 16h4M10 13v3',
   product: 'M10 2.5 17 6v8l-7 3.5L3 14V6zM3 6l7 3.5L17 6M10 9.5v8',
+  dashboard: 'M3 4h6v5H3zM11 4h6v8h-6zM3 11h6v5H3zM11 14h6v2h-6z',
   key: 'M8.5 11.5a4 4 0 1 1 1-3.9H18v3h-2v2h-2.5v-2h-4',
   code: 'm7 6-4 4 4 4M13 6l4 4-4 4',
   search: 'M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zm4.5-1.5L17.5 17.5',

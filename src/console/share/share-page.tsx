@@ -4,13 +4,14 @@ import { connection, disconnect } from '../api/connection.ts';
 import { request } from '../api/request.ts';
 import { onSessionDoubt, onSessionEnd } from '../api/session-end.ts';
 import { forgetAnswers, useQuery } from '../api/use-query.ts';
-import { DashboardGrid } from '../dashboard/dashboard-grid.tsx';
-import { defaultWidgets, widgetsOf } from '../dashboard/widgets.ts';
+import { DashboardGrid, WidgetGrid } from '../dashboard/dashboard-grid.tsx';
+import { useScopes } from '../dashboard/use-scopes.ts';
+import { defaultWidgets, widgetsOf, type WidgetScope } from '../dashboard/widgets.ts';
 import { LiveBadge } from '../layout/live-badge.tsx';
 import { useTitle } from '../navigation/use-title.ts';
 import { Note } from '../parts/note.tsx';
 import { useLater } from '../parts/use-later.ts';
-import { SharedDevice, SharedDevices, SharedToken } from './share.graphql.ts';
+import { SharedDashboard, SharedDevice, SharedDevices, SharedToken } from './share.graphql.ts';
 
 const AGAIN_MS = 3_000;
 const LATER_MS = 200;
@@ -32,7 +33,8 @@ export function SharePage({ isComplete }: { isComplete: boolean }) {
   }, []);
   if (!isComplete) return <Alone>This link is not complete: the part behind # is missing.</Alone>;
   if (hasEnded) return <Alone>This link has ended. Whoever gave it to you can make another one.</Alone>;
-  return <Shared key={round} />;
+  const dashboard = new URLSearchParams(location.search).get('dashboard');
+  return dashboard === null ? <Shared key={round} /> : <SharedDashboardPage key={round} id={dashboard} />;
 }
 
 function Alone({ children }: { children: string }) {
@@ -116,5 +118,41 @@ function Dashboard({ id }: { id: string }) {
         editing={null}
       />
     </>
+  );
+}
+
+const NOTHING: WidgetScope = { devices: [], fields: [] };
+
+/** A dashboard over many devices, as the token sees it. */
+function SharedDashboardPage({ id }: { id: string }) {
+  const { data, error } = useQuery(SharedDashboard, { id });
+  const dashboard = data?.dashboard ?? null;
+  useTitle(dashboard?.name ?? null);
+  const widgets = dashboard === null ? [] : widgetsOf({ widgets: dashboard.widgets });
+  const scopes = useScopes(
+    null,
+    widgets.map(({ source }) => source),
+  );
+  const isReady = widgets.every(({ source }) => source === undefined || scopes.of(source) !== null);
+  return (
+    <main class="share">
+      {error?.code === 'NOT_FOUND' ? (
+        <Note kind="error">
+          This dashboard is not there any more, or shows more by now than the link may. Whoever gave the link to you can
+          make another one.
+        </Note>
+      ) : (
+        (error ?? scopes.error) !== null && <Note kind="error">{error?.message ?? scopes.error ?? ''}</Note>
+      )}
+      {dashboard !== null && (
+        <header class="share-head">
+          <h1>{dashboard.name}</h1>
+          <LiveBadge />
+        </header>
+      )}
+      {isReady && (
+        <WidgetGrid widgets={widgets} scopeOf={({ source }) => scopes.of(source) ?? NOTHING} editing={null} />
+      )}
+    </main>
   );
 }

@@ -5,7 +5,7 @@ import type { PATHS } from './path-rights.ts';
  * comes from fields is narrowed to those that it covers, and the others answer like fields that do not exist.
  */
 const OPEN: Readonly<Record<string, string>> = {
-  Query: 'viewer plans workspaces workspace products product devices device deviceBySerialNumber history',
+  Query: 'viewer plans workspaces workspace products product devices device deviceBySerialNumber history dashboard',
   Mutation: 'signIn acceptInvitation resetPassword recordMeasurements',
   Subscription: 'measurementsRecorded deviceStatusChanged',
 
@@ -16,6 +16,7 @@ const OPEN: Readonly<Record<string, string>> = {
     'id name serialNumber deviceType product createdAt plan tags offlineAfterSeconds writeRate online lastHeardAt ' +
     'latest measurements history statistics',
   Field: 'id identifier type name description unit role meaning overflowAt display',
+  Dashboard: 'id name createdAt widgets',
   Measurement: 'field timestamp value',
   Series: 'field timestamps values before resolution truncated',
   Statistics: 'field count sum average min minAt max maxAt first last difference falls',

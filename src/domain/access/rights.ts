@@ -47,6 +47,8 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.deviceBySerialNumber': READ,
   'Query.history': READ,
   'Query.alerts': READ,
+  // A limited token sees those whose every device it covers.
+  'Query.dashboard': READ,
   'Query.unknownDevices': { needs: ['READ'], whole: true },
   'Query.exportConfiguration': { needs: ['ADMIN', 'READ'], whole: true },
   // Without a workspace it concerns the installation, for operators: the argument decides.
@@ -127,6 +129,8 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Mutation.deleteEndpoint': ENDPOINTS,
   'Mutation.testEndpoint': ENDPOINTS,
   'Mutation.retryDeliveries': ENDPOINTS,
+  'Mutation.saveDashboard': { needs: ['CONFIGURE'], whole: true },
+  'Mutation.deleteDashboard': { needs: ['CONFIGURE'], whole: true },
   'Mutation.recordMeasurements': RECORD,
   'Mutation.deleteMeasurements': CONFIGURE,
 
@@ -258,6 +262,8 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   DeliveryConnection: { 'edges pageInfo totalCount': VALUES },
   DeliveryEdge: { 'cursor node': VALUES },
 
+  Dashboard: { 'id name createdAt': ANY, widgets: SETUP },
+
   AuditEntry: {
     'id at operation subjects userId userEmail tokenId tokenName': ANY,
     arguments: VALUES,
@@ -287,7 +293,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   Workspace: {
     'id name scopes': ANY,
     'writeRate endpoints': SETUP,
-    'members deviceViews': VALUES,
+    'members deviceViews dashboards': VALUES,
     'tokens invitations': { anyOf: ['ADMIN'], on: 'parent' },
   },
 

@@ -68,6 +68,8 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   deleteEndpoint: 'workspace',
   testEndpoint: 'workspace',
   retryDeliveries: 'workspace',
+  saveDashboard: 'workspace',
+  deleteDashboard: 'workspace',
   replayCalls: 'workspace',
   deleteMeasurements: 'workspace',
   // Measurements, not administration; and a trial that stores nothing.
@@ -96,6 +98,7 @@ export const SIZED: ReadonlySet<string> = new Set([
   'text',
   'decoder',
   'dashboard',
+  'widgets',
   'metadata',
   'values',
   'default',

@@ -2,6 +2,7 @@ import { AppliedObjectSchema } from './applied-object.ts';
 import { AccessLinkSchema } from './access-link.ts';
 import { AuditEntrySchema } from './audit-entry.ts';
 import { ConfigurationFieldSchema } from './configuration-field.ts';
+import { DashboardSchema } from './dashboard.ts';
 import { DecoderExampleSchema } from './decoder-example.ts';
 import { DecoderVersionSchema } from './decoder-version.ts';
 import { DeviceSchema } from './device.ts';
@@ -55,4 +56,5 @@ export const ENTITIES = [
   AuditEntrySchema,
   AppliedObjectSchema,
   EndpointSchema,
+  DashboardSchema,
 ];

@@ -8,14 +8,16 @@ import { fieldId } from './field-id.ts';
 /** Maximum earlier identifiers per field. */
 export const MAX_ALIASES = 20;
 
-interface Dashboard {
-  widgets: { fields: string[] }[];
+interface RenamedWidget {
+  fields?: string[];
+  source?: { productId?: string };
 }
 
 /**
  * Gives the field another identifier; the present one becomes an earlier one of it, under which senders may go on.
- * Widgets of the dashboard, and tokens limited to the field, follow it. CONFLICT naming a field that has the identifier
- * now or had it before. Lock the product first. Returns the ids of the changed tokens.
+ * Widgets of the dashboard, those of the workspace's that show the product, and tokens limited to the field follow it.
+ * CONFLICT naming a field that has the identifier now or had it before. Lock the product first. Returns the ids of the
+ * changed tokens.
  */
 export async function renameField(em: EntityManager, field: Field, identifier: string): Promise<string[]> {
   const { key: product, workspace } = field.product;
@@ -36,6 +38,7 @@ export async function renameField(em: EntityManager, field: Field, identifier: s
   em.create(FieldAliasSchema, { product, identifier: before, field });
   field.identifier = identifier;
   await renameInDashboard(em, field, before);
+  await renameInDashboardsOf(em, field, before);
   return renameInTokens(em, workspace.id, { product, before, identifier });
 }
 
@@ -51,13 +54,30 @@ export function wasTaken(path: string, identifier: string, { key, identifier: no
 async function renameInDashboard(em: EntityManager, field: Field, before: string): Promise<void> {
   const { product, identifier } = field;
   await em.populate(product, ['dashboard']);
-  const { widgets, ...rest } = product.dashboard as Dashboard;
-  if (!widgets.some(({ fields }) => fields.includes(before))) return;
-  const renamed = widgets.map((widget) => ({
-    ...widget,
-    fields: [...new Set(widget.fields.map((name) => (name === before ? identifier : name)))],
-  }));
-  product.dashboard = { ...rest, widgets: renamed };
+  const { widgets, ...rest } = product.dashboard as { widgets: RenamedWidget[] };
+  if (!widgets.some(({ fields }) => fields?.includes(before))) return;
+  product.dashboard = { ...rest, widgets: widgets.map((widget) => renamed(widget, before, identifier)) };
+}
+
+/** Renames in the widgets of the workspace's dashboards whose source is the product: others may be of several. */
+async function renameInDashboardsOf(em: EntityManager, { product, identifier }: Field, before: string): Promise<void> {
+  const rows = await em.execute<{ key: number; widgets: string }[]>(
+    'select "key", widgets from dashboard where workspace_id = ? and widgets like ?',
+    [product.workspace.id, `%${product.id}%`],
+  );
+  for (const { key, widgets: text } of rows) {
+    const widgets = (JSON.parse(text) as RenamedWidget[]).map((widget) =>
+      widget.source?.productId === product.id ? renamed(widget, before, identifier) : widget,
+    );
+    const now = JSON.stringify(widgets);
+    if (now !== text) await em.execute('update dashboard set widgets = ? where "key" = ?', [now, key], 'run');
+  }
+}
+
+function renamed({ fields, ...widget }: RenamedWidget, before: string, now: string): RenamedWidget {
+  return fields === undefined
+    ? widget
+    : { ...widget, fields: [...new Set(fields.map((name) => (name === before ? now : name)))] };
 }
 
 /**

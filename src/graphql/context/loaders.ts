@@ -65,6 +65,8 @@ export interface Loaders {
   product: Batch<number, Product | null>;
   /** The dashboard of a product that was read; null: the product is gone. */
   dashboard: Batch<number, StoredJson | null>;
+  /** The widgets of a workspace's dashboard, by its key; null: it is gone. */
+  widgets: Batch<number, StoredJson | null>;
   /** A workspace, by its id. */
   workspace: Batch<string, Workspace | null>;
   /** Reads a list once for all parts of the operation that ask for one of that name. */
@@ -132,6 +134,17 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
       }
       return keys.map((key) => (texts.has(key) ? new StoredJson(must(texts.get(key))) : null));
     });
+  const dashboards = (table: 'product' | 'dashboard'): Batch<number, StoredJson | null> =>
+    new Batch(
+      async (keys) => {
+        const texts = await budget.load(
+          () => yieldToEventLoop().then(() => readDashboards(database, table, keys)),
+          (read) => textBytes(read.values()),
+        );
+        return keys.map((key) => (texts.has(key) ? new StoredJson(must(texts.get(key))) : null));
+      },
+      { sizesOf: (keys) => dashboardSizes(database, table, keys), atMost: MAX_DASHBOARD },
+    );
   const lists = new Batch<{ name: string; read: () => Promise<readonly unknown[]> }, readonly unknown[], string>(
     async (reads) => {
       if (reads.length > FEW_LISTS) await yieldToEventLoop();
@@ -144,16 +157,8 @@ export function createLoaders({ database, store, history }: LoaderSources, budge
       const rows = await database.read().find(ProductSchema, { key: { $in: [...keys] } });
       return inOrder(keys, rows, (row) => row.key);
     }),
-    dashboard: new Batch(
-      async (keys) => {
-        const texts = await budget.load(
-          () => yieldToEventLoop().then(() => readDashboards(database, keys)),
-          (read) => textBytes(read.values()),
-        );
-        return keys.map((key) => (texts.has(key) ? new StoredJson(must(texts.get(key))) : null));
-      },
-      { sizesOf: (keys) => dashboardSizes(database, keys), atMost: MAX_DASHBOARD },
-    ),
+    dashboard: dashboards('product'),
+    widgets: dashboards('dashboard'),
     workspace: new Batch(async (ids) => {
       const rows = await database.read().find(WorkspaceSchema, { id: { $in: [...ids] } });
       return inOrder(ids, rows, (row) => row.id);

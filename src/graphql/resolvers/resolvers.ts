@@ -11,6 +11,7 @@ import type { EndpointService } from '../../domain/outgoing/endpoint-service.ts'
 import type { AccessLinks } from '../../domain/accounts/access-links.ts';
 import type { BulkChanges } from '../../domain/devices/bulk-changes.ts';
 import type { DeviceImporter } from '../../domain/transfer/device-importer.ts';
+import type { DashboardService } from '../../domain/dashboards/dashboard-service.ts';
 import type { DeviceClients } from '../../domain/devices/device-clients.ts';
 import { DeviceViews } from '../../domain/devices/device-views.ts';
 import type { DeviceList } from '../../domain/devices/device-list.ts';
@@ -41,6 +42,7 @@ import { AlertResolver } from './alert-resolver.ts';
 import { AuditResolver } from './audit-resolver.ts';
 import { ConfigurationDocumentResolver } from './configuration-document-resolver.ts';
 import { ConfigurationResolver } from './configuration-resolver.ts';
+import { DashboardResolver } from './dashboard-resolver.ts';
 import { DecoderResolver } from './decoder-resolver.ts';
 import { AccessLinkResolver } from './access-link-resolver.ts';
 import { BulkResolver } from './bulk-resolver.ts';
@@ -52,6 +54,7 @@ import { FieldResolver } from './field-resolver.ts';
 import { HistoryResolver } from './history-resolver.ts';
 import { LiveResolver } from './live-resolver.ts';
 import { MeasurementsResolver } from './measurements-resolver.ts';
+import { DashboardObjectResolver } from './objects/dashboard-object-resolver.ts';
 import { DecoderExampleResolver } from './objects/decoder-example-resolver.ts';
 import { DecoderRunResolver } from './objects/decoder-run-resolver.ts';
 import { DecoderVersionResolver } from './objects/decoder-version-resolver.ts';
@@ -119,6 +122,7 @@ export interface ResolverDeps {
   configurationPlans: ConfigurationPlans;
   configurationApply: ConfigurationApply;
   unknownDevices: UnknownDevices;
+  dashboards: DashboardService;
   endpoints: EndpointService;
   deliveries: Deliveries;
   /** BASE_URL without a final slash. */
@@ -169,6 +173,8 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [AlertResolver, (d) => new AlertResolver(d.alerts)],
   [AlertObjectResolver, () => new AlertObjectResolver()],
   [UnknownDeviceResolver, (d) => new UnknownDeviceResolver(d.unknownDevices)],
+  [DashboardResolver, (d) => new DashboardResolver(d.dashboards)],
+  [DashboardObjectResolver, (d) => new DashboardObjectResolver(d.dashboards)],
   [EndpointResolver, (d) => new EndpointResolver(d.endpoints, d.deliveries)],
   [EndpointObjectResolver, (d) => new EndpointObjectResolver(d.endpoints, d.deliveries)],
   [DeliveryObjectResolver, () => new DeliveryObjectResolver()],

@@ -4,6 +4,7 @@ import { createMember, createToken } from '../../support/tenant.ts';
 import { createProduct, type TestServer } from '../../support/server.ts';
 import { fillRows } from './fill-rows.ts';
 import type { Size, World } from './world.ts';
+import { makeDashboard } from './dashboard-ways.ts';
 import { NOWHERE } from './endpoint-ways.ts';
 import { ALARM } from './rule-ways.ts';
 
@@ -94,6 +95,7 @@ async function fillThrough(server: TestServer, size: Size) {
     spareProductId: spare.id,
     deviceIds: product.deviceIds,
     endpointId,
+    dashboardId: await makeDashboard(server, { size, workspaceId, deviceIds: product.deviceIds }),
     deliveryId: testEndpoint.id as string,
     secrets,
     person: { email, secret: token },

@@ -1,4 +1,5 @@
 import { PASSWORD } from '../../support/tenant.ts';
+import { DASHBOARDS } from './dashboard-ways.ts';
 import { ENDPOINTS } from './endpoint-ways.ts';
 import { RULES } from './rule-ways.ts';
 import type { Args, MutationWay } from './ways.ts';
@@ -385,5 +386,6 @@ export const MUTATION_WAYS: Record<string, MutationWay> = {
   ...PRODUCTS,
   ...RULES,
   ...ENDPOINTS,
+  ...DASHBOARDS,
   ...ADMINISTRATION,
 };

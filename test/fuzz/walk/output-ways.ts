@@ -1,3 +1,4 @@
+import { OF_DASHBOARDS } from './dashboard-ways.ts';
 import { OF_ENDPOINTS } from './endpoint-ways.ts';
 import { FIRST, type OutputWays } from './ways.ts';
 import type { World } from './world.ts';
@@ -25,6 +26,7 @@ const historyOf = (world: World): Record<string, unknown>[] => [
 
 /** Every field of an output type that takes arguments: a new one, or a new argument, is missed by `missingWays`. */
 export const OUTPUT_WAYS: OutputWays = {
+  ...OF_DASHBOARDS,
   ...OF_ENDPOINTS,
   'Query.auditLog': (w) => [
     { workspaceId: w.workspaceId, first: FIRST },

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createToken, createWorkspace, PASSWORD } from '../../support/tenant.ts';
 import { ADMIN_TOKEN } from '../../support/server-process.ts';
 import { createProduct, type TestServer } from '../../support/server.ts';
+import { makeDashboard } from './dashboard-ways.ts';
 import { NOWHERE } from './endpoint-ways.ts';
 import { ALARMING } from './rule-ways.ts';
 
@@ -74,6 +75,7 @@ export interface World {
   fieldId: string;
   configurationFieldId: string;
   endpointId: string;
+  dashboardId: string;
   /** What was sent to it, in vain. */
   deliveryId: string;
   /** By the list that each goes on with. */
@@ -107,6 +109,7 @@ export function unrealWorld(): World {
     fieldId: 'id',
     configurationFieldId: 'id',
     endpointId: 'id',
+    dashboardId: 'id',
     deliveryId: 'id',
     cursors: {
       devices: 'c',
@@ -256,6 +259,11 @@ export class Maker {
   async rule(input: Record<string, unknown>): Promise<string> {
     const create = 'mutation ($p: ID!, $i: RuleInput!) { createRule(productId: $p, input: $i) { id } }';
     return (await this.#server.gql(create, { p: this.#world.productId, i: input }))['createRule'].id;
+  }
+
+  /** The id of a dashboard of the workspace, of which there are few. */
+  async dashboard(): Promise<string> {
+    return makeDashboard(this.#server, this.#world);
   }
 
   async endpoint(): Promise<string> {

@@ -2,14 +2,14 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { DashboardGrid } from '../../dashboard/dashboard-grid.tsx';
-import { type DashboardField, type Widget, widgetsOf } from '../../dashboard/widgets.ts';
+import { WidgetSheet } from '../../dashboard/widget-sheet.tsx';
+import { type DashboardField, savedWidgets, type Widget, widgetsOf } from '../../dashboard/widgets.ts';
 import { useParameter } from '../../navigation/place.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { may } from '../../session/session.ts';
 import { UpdateProduct } from './product.graphql.ts';
-import { WidgetSheet } from './widget-sheet.tsx';
 
 interface DashboardCardProps {
   productId: string;
@@ -29,7 +29,7 @@ export function DashboardCard({ productId, dashboard, fields, devices, onChanged
   const device = devices.find(({ id }) => id === chosen) ?? devices[0] ?? null;
   const widgets = draft ?? saved;
   const saving = useAction(async () => {
-    await request(UpdateProduct, { id: productId, input: { dashboard: { widgets } } });
+    await request(UpdateProduct, { id: productId, input: { dashboard: { widgets: savedWidgets(widgets) } } });
     // Keep the draft until then, or the old dashboard would flash up.
     await onChanged();
     toast('The dashboard is saved for all devices of the product.');
@@ -75,7 +75,7 @@ export function DashboardCard({ productId, dashboard, fields, devices, onChanged
         )}
         {draft !== null && (
           <>
-            <button type="button" disabled={fields.length === 0} onClick={() => setEdited('new')}>
+            <button type="button" onClick={() => setEdited('new')}>
               <Icon name="plus" /> Add widget
             </button>
             <button type="button" onClick={() => setDraft(null)}>
