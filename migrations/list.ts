@@ -26,6 +26,7 @@ import { Endpoints } from './0025-endpoints.ts';
 import { OutgoingReaders } from './0026-outgoing-readers.ts';
 import { DisplayOfFields } from './0027-display-of-fields.ts';
 import { ViewsOfDevices } from './0028-views-of-devices.ts';
+import { ValuesADay } from './0029-values-a-day.ts';
 import { DashboardsOfWorkspaces } from './0031-dashboards.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
@@ -58,5 +59,6 @@ export const MIGRATIONS = [
   { name: '0026-outgoing-readers', class: OutgoingReaders },
   { name: '0027-display-of-fields', class: DisplayOfFields },
   { name: '0028-views-of-devices', class: ViewsOfDevices },
+  { name: '0029-values-a-day', class: ValuesADay },
   { name: '0031-dashboards', class: DashboardsOfWorkspaces },
 ];

@@ -34,6 +34,7 @@ import { WriteShares } from './scheduling/write-shares.ts';
 import type { MeasurementStore } from './domain/ports/store.ts';
 import type { Yaml } from './domain/ports/yaml.ts';
 import { Suggestions } from './domain/measurements/suggestions.ts';
+import { ValueTally } from './domain/measurements/value-tally.ts';
 import type { WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { IngestCache } from './domain/ingest-cache/ingest-cache.ts';
 import { ConfigurationService } from './domain/products/configuration-service.ts';
@@ -129,12 +130,13 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const plans = new Plans(config.planRetentionDays);
   const ingestCache = new IngestCache(bare, cluster, config.writeRatePerField, (slug) => plans.keeps(slug));
   const suggestions = new Suggestions(bare);
-  closers.add('suggested fields', () => suggestions.stop());
+  const valueTally = new ValueTally(bare, now);
+  closers.add('suggested fields and values a day', () => Promise.all([suggestions.stop(), valueTally.stop()]));
   const onLiveError = (error: unknown): void => log.warn({ err: error }, 'reading live values');
   const feed = new RecordedFeed({ store, cluster, now, onError: onLiveError });
   closers.add('live values', () => feed.stop());
   const receiptTimes = new ReceiptTimes(nodePlace, undefined, receiptMarks);
-  const checking = { suggestions, receiptTimes, maxFutureMs: config.maxFutureMs, now };
+  const checking = { suggestions, valueTally, receiptTimes, maxFutureMs: config.maxFutureMs, now };
   const writeShares = new WriteShares();
   const recorder = new Recorder({ store, limiter, shares: writeShares, feed, ...checking, onRejected });
   const history = new History(store, now);
@@ -296,6 +298,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     authenticator,
     ingestCache,
     suggestions,
+    valueTally,
     feed,
     recorder,
     history,

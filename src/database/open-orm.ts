@@ -38,6 +38,7 @@ const common = {
       'firing_alert',
       'outgoing_reader',
       'silent_device',
+      'workspace_day',
       'migration',
       'heartbeat',
     ],

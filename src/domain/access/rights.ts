@@ -158,7 +158,7 @@ const DEVICE_SETUP: FieldRight = { anyOf: ['READ', 'CONFIGURE'], on: 'device' };
  */
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>>>> = {
   Product: {
-    'id name deviceType createdAt': ANY,
+    'id name deviceType createdAt workspaceId': ANY,
     // The dashboard is that of each of its devices.
     'key offlineAfterSeconds ignoreZeroPlaces fields field dashboard configurationFields': SETUP,
     'rules writeRate decoder timeZone answer200 webhookAnswer': PRODUCT_SETUP,
@@ -167,7 +167,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
     'webhookId webhookUrl': { anyOf: ['CONFIGURE'], on: 'product' },
   },
   Device: {
-    'id name serialNumber deviceType product createdAt': ANY,
+    'id name serialNumber deviceType product createdAt workspaceId': ANY,
     'plan tags metadata location offlineAfterSeconds writeRate configuration': DEVICE_SETUP,
     'online lastHeardAt latest measurements history statistics mqttClients': { anyOf: ['READ'], on: 'device' },
   },
@@ -293,9 +293,14 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   Workspace: {
     'id name scopes': ANY,
     'writeRate endpoints': SETUP,
-    'members deviceViews dashboards': VALUES,
+    'members deviceViews dashboards fleet places': VALUES,
     'tokens invitations': { anyOf: ['ADMIN'], on: 'parent' },
   },
+
+  Fleet: { 'devices online firing unknownDevices failingDecoders valuesADay': VALUES },
+  FailingDecoder: { 'product lastFailedAt': VALUES },
+  DayValues: { 'day values': VALUES },
+  FleetPlace: { 'deviceId name online place at': VALUES },
 
   PageInfo: { 'endCursor hasNextPage': ANY },
   ProductConnection: { 'edges pageInfo totalCount': ANY },

@@ -12,6 +12,7 @@ import type { Batch, CallOutcome, MeasurementStore, Receipt, Rewrite } from '../
 import { withinRetention } from './retention.ts';
 import { StoredAlready } from './stored-already.ts';
 import type { Suggestions } from './suggestions.ts';
+import type { ValueTally } from './value-tally.ts';
 import type { WriteLimiter } from './write-limiter.ts';
 import { InFlightLimit } from './in-flight-limit.ts';
 import type { Amount, WriteShares } from '../../scheduling/write-shares.ts';
@@ -61,6 +62,8 @@ interface RecorderDeps {
   shares: WriteShares;
   feed: RecordedFeed;
   suggestions: Suggestions;
+  /** Told of what was stored; left out: nothing is counted. */
+  valueTally?: Pick<ValueTally, 'note'>;
   receiptTimes: ReceiptTimes;
   maxFutureMs: number;
   /** Told of each refused entry of the record endpoint. */
@@ -172,7 +175,10 @@ export class Recorder {
 
   /** Commits a receipt whose write shares are charged, then tells the live feed. Resolves as the store does. */
   commit(receipt: Receipt, { product, requireRight }: Committing): Promise<number> {
-    return this.#underWay.of(product.workspaceId, receipt, { requireRight, store: () => this.#append(receipt) });
+    return this.#underWay.of(product.workspaceId, receipt, {
+      requireRight,
+      store: () => this.#append(product.workspaceId, receipt),
+    });
   }
 
   /**
@@ -205,9 +211,11 @@ export class Recorder {
     return left;
   }
 
-  async #append(receipt: Receipt): Promise<number> {
-    const tookMs = await this.#deps.store.append(receipt);
-    this.#deps.feed.recorded();
+  async #append(workspaceId: string, receipt: Receipt): Promise<number> {
+    const { store, feed, valueTally } = this.#deps;
+    const tookMs = await store.append(receipt);
+    feed.recorded();
+    valueTally?.note(workspaceId, amountOf(receipt.batches).values);
     return tookMs;
   }
 }

@@ -1,3 +1,4 @@
+import { badInput } from '../../errors.ts';
 import type { Database } from '../ports/database.ts';
 import type { UnknownDevice } from '../entities/unknown-device.ts';
 import { placeholders } from '../sql/long-columns.ts';
@@ -12,6 +13,8 @@ export type ListedUnknownDevice = Pick<
   ambiguous: boolean;
 };
 
+/** Maximum devices of a list: those of networks and those of webhooks. */
+const MAX_LISTED = 2 * MAX_UNKNOWN_DEVICES;
 const UUID_LENGTH = 36;
 /** Condition: a device has the identifier by now. Each half has an index. */
 const HAS_DEVICE = ['serial_folded', 'serial_number']
@@ -28,12 +31,15 @@ const PRODUCT_HAS_DEVICE = ['serial_folded', 'serial_number']
 
 /**
  * The unknown devices of the workspaces that no device has by now, or several had, or whose adoption was interrupted;
- * last seen first.
+ * last seen first, at most `first`.
  */
 export async function listUnknownDevices(
   database: Database,
   workspaceIds: readonly string[],
+  first: number | null | undefined,
 ): Promise<ListedUnknownDevice[]> {
+  if (first != null && !(first >= 1 && first <= MAX_LISTED))
+    throw badInput(`first: expected a number from 1 to ${MAX_LISTED}.`);
   // Read plain rows: a thousand entities would block the event loop.
   const rows = await database.read().execute<ListedUnknownDevice[]>(
     `select u.id, identifier, network, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", seen,
@@ -42,8 +48,8 @@ export async function listUnknownDevices(
        where u.workspace_id in (${placeholders(workspaceIds)}) and (u.product_key is null or p."key" is not null)
          and (adopted_at is not null or ambiguous_at is not null
            or not (case when u.product_key is null then ${HAS_DEVICE} else ${PRODUCT_HAS_DEVICE} end))
-       order by last_seen_at desc, u.id desc limit ${2 * MAX_UNKNOWN_DEVICES}`,
-    [...workspaceIds],
+       order by last_seen_at desc, u.id desc limit ?`,
+    [...workspaceIds, first ?? MAX_LISTED],
   );
   return rows.map((row) => ({
     ...row,

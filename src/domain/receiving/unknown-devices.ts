@@ -88,14 +88,18 @@ export class UnknownDevices {
   /**
    * Unknown devices of one workspace, or of all that the token may READ; last seen first. Leaves out those that a
    * device has by now, unless their adoption was interrupted or several devices had them (`ambiguous`): their calls
-   * have no other way out.
+   * have no other way out. `first`: maximum devices.
    */
-  async list(access: Access, workspaceId: string | null | undefined): Promise<ListedUnknownDevice[]> {
+  async list(
+    access: Access,
+    workspaceId: string | null | undefined,
+    first?: number | null,
+  ): Promise<ListedUnknownDevice[]> {
     if (workspaceId != null) access.requireWorkspace(workspaceId, 'READ');
     access.requireUnlimited();
     const workspaceIds = workspaceId == null ? access.workspaceIdsWith('READ') : [workspaceId];
     await this.#deps.named.settled(workspaceIds);
-    return listUnknownDevices(this.#deps.database, workspaceIds);
+    return listUnknownDevices(this.#deps.database, workspaceIds, first);
   }
 
   /**

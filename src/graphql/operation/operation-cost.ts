@@ -38,8 +38,8 @@ const FAILURE = 20;
 /** Items of longer lists. */
 const LONG_LIST_TIMES: Readonly<Record<string, number>> = {
   tokens: 100,
-  unknownDevices: 200,
   deviceViews: 50,
+  failingDecoders: 100,
   decoderExamples: 50,
   results: 100,
 };
@@ -59,6 +59,11 @@ interface Priced {
   variables: Readonly<Record<string, unknown>>;
   /** Some do not fit, and nothing will run: the variables are incomplete. */
   mistaken?: boolean;
+}
+
+/** The price of a list of at most `first` items, of `usual` where that is left out; `each`: of one with its parts. */
+export function priceOfList(first: unknown, usual: number, each: number): number {
+  return OBJECT + Math.max(1, typeof first === 'number' ? first : usual) * each;
 }
 
 /** The price of a mutation that does something for each item of a list; `each`: with what it answers of it. */

@@ -20,6 +20,9 @@ import type { WriteRateService } from '../../domain/devices/write-rate-service.t
 import type { IngestCache } from '../../domain/ingest-cache/ingest-cache.ts';
 import { DeviceChoice } from '../../domain/history/device-choice.ts';
 import type { History } from '../../domain/history/history.ts';
+import { Fleet } from '../../domain/fleet/fleet.ts';
+import { FleetPlaces } from '../../domain/fleet/fleet-places.ts';
+import type { ValueTally } from '../../domain/measurements/value-tally.ts';
 import type { Plans } from '../../domain/plans/plans.ts';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
 import type { MeasurementStore } from '../../domain/ports/store.ts';
@@ -63,6 +66,7 @@ import { DeviceValuesResolver } from './objects/device-values-resolver.ts';
 import { DeliveryObjectResolver, EndpointObjectResolver } from './objects/endpoint-object-resolver.ts';
 import { EntryOutcomeResolver } from './objects/entry-outcome-resolver.ts';
 import { FieldObjectResolver } from './objects/field-object-resolver.ts';
+import { FleetResolver, WorkspaceFleetResolver } from './objects/fleet-resolver.ts';
 import { ProductCallsResolver } from './objects/product-calls-resolver.ts';
 import { ProductDecoderResolver } from './objects/product-decoder-resolver.ts';
 import { ProductObjectResolver } from './objects/product-object-resolver.ts';
@@ -94,6 +98,7 @@ export interface ResolverDeps {
   store: MeasurementStore;
   ingestCache: IngestCache;
   recorder: Recorder;
+  valueTally: ValueTally;
   shares: FairScheduler;
   history: History;
   workspaces: WorkspaceService;
@@ -141,6 +146,8 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [ViewerResolver, (d) => new ViewerResolver(d.database, d.tokens)],
   [WorkspaceResolver, (d) => new WorkspaceResolver(d.workspaces, d.workspaceRemoval)],
   [WorkspaceObjectResolver, (d) => new WorkspaceObjectResolver(d.workspaces, d.tokens)],
+  [WorkspaceFleetResolver, (d) => new WorkspaceFleetResolver(new FleetPlaces(d))],
+  [FleetResolver, (d) => new FleetResolver(new Fleet(d))],
   [AuditResolver, (d) => new AuditResolver(d.auditLog)],
   [UserResolver, (d) => new UserResolver(d.users)],
   [TokenResolver, (d) => new TokenResolver(d.tokens)],

@@ -1,13 +1,15 @@
-import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, ID, Int, Mutation, Query, Resolver } from 'type-graphql';
 import type { UnknownDevices } from '../../domain/receiving/unknown-devices.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import type { Promised } from '../context/promised.ts';
-import { priceOfEach } from '../operation/operation-cost.ts';
+import { priceOfEach, priceOfList } from '../operation/operation-cost.ts';
 import { DeviceObject } from '../types/device.ts';
 import { UnknownDeviceObject } from '../types/unknown-device.ts';
 
 /** Price of making one a device, beside what is asked of that. */
 const ADOPTION_PRICE = 0.5;
+/** Unknown devices that are priced where no number is wished for. */
+const USUAL_UNKNOWN = 200;
 
 /** Identifiers that networks sent and no device has (CONTRACT 6). */
 @Resolver()
@@ -19,6 +21,7 @@ export class UnknownDeviceResolver {
   }
 
   @Query(() => [UnknownDeviceObject], {
+    complexity: ({ args, childComplexity }) => priceOfList(args['first'], USUAL_UNKNOWN, 1 + childComplexity),
     description:
       'Identifiers that networks sent and no device has, or several, and names that entries on webhooks have and no device of the product, last seen first. What was sent is kept for adoptUnknownDevice; a device that is created by hand gets none of it.',
   })
@@ -29,9 +32,11 @@ export class UnknownDeviceResolver {
       description: 'Only those of this workspace; left out: of every workspace where the token may READ.',
     })
     workspaceId?: string | null,
+    @Arg('first', () => Int, { nullable: true, description: 'At most so many: 1 to 2,000; left out: all.' })
+    first?: number | null,
   ): Promised<UnknownDeviceObject[]> {
-    const read = () => this.#unknownDevices.list(access, workspaceId);
-    return loaders.list(`unknown devices of ${workspaceId ?? ''}`, read);
+    const read = () => this.#unknownDevices.list(access, workspaceId, first);
+    return loaders.list(`unknown devices of ${workspaceId ?? ''}, ${first ?? 'all'}`, read);
   }
 
   @Mutation(() => DeviceObject, {

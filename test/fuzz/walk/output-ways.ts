@@ -97,7 +97,8 @@ export const OUTPUT_WAYS: OutputWays = {
     { first: FIRST, workspaceId: w.workspaceId, search: (at: number) => `zz${at}` },
     { first: FIRST, after: w.cursors.products },
   ],
-  'Query.unknownDevices': (w) => [{ workspaceId: w.workspaceId }, {}],
+  'Query.unknownDevices': (w) => [{ workspaceId: w.workspaceId }, { first: FIRST }],
+  'Workspace.places': () => [{}, { first: 10_000 }],
   'Query.user': (w) => [{ email: w.person.email }, { email: (at: number) => `u${at}@x.org` }],
   'Query.users': (w) => [
     { first: FIRST, after: w.cursors.users },

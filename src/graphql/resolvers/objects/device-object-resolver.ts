@@ -1,4 +1,4 @@
-import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import type { Device } from '../../../domain/entities/device.ts';
 import type { DeviceClients } from '../../../domain/devices/device-clients.ts';
 import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/devices/offline-after.ts';
@@ -37,6 +37,11 @@ export class DeviceObjectResolver {
   @FieldResolver(() => ProductObject, { description: 'The product it belongs to.' })
   product(@Root() device: Device, @Ctx() context: GraphqlContext): Promised<ProductObject> {
     return productOf(device, context);
+  }
+
+  @FieldResolver(() => ID, { description: 'The id of the workspace that it belongs to.' })
+  workspaceId(@Root() { workspace }: Device): string {
+    return workspace.id;
   }
 
   @FieldResolver(() => PlanObject, { description: 'The plan that covers it.' })

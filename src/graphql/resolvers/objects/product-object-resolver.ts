@@ -1,4 +1,4 @@
-import { Arg, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, ID, Int, Resolver, Root } from 'type-graphql';
 import type { DeviceList } from '../../../domain/devices/device-list.ts';
 import type { DevicePosition } from '../../../domain/devices/device-order.ts';
 import type { FieldService } from '../../../domain/products/field-service.ts';
@@ -40,6 +40,11 @@ export class ProductObjectResolver {
   })
   key(@Root() { authorKey }: Product): string | null {
     return authorKey ?? null;
+  }
+
+  @FieldResolver(() => ID, { description: 'The id of the workspace that it belongs to.' })
+  workspaceId(@Root() { workspace }: Product): string {
+    return workspace.id;
   }
 
   @FieldResolver(() => String, { description: 'Who knows it can send: needs scope CONFIGURE.' })
