@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
-import { connection } from './api/connection.ts';
+import { connection, liveState } from './api/connection.ts';
 import { useStore } from './api/store.ts';
 import { Shell } from './layout/shell.tsx';
 import { usePlace } from './navigation/place.ts';
@@ -58,11 +58,28 @@ function useScreen(): Shown | null {
     const show = (Screen: ComponentType<ScreenProps>): void => {
       if (isWanted) setShown({ key: path, Screen, params: found?.params ?? {}, section: found?.route.section ?? null });
     };
-    const code = found === null ? NowhereScreen : found.route.load();
-    // After an update of the server the files have other names: ask to reload.
-    if (code instanceof Promise) code.then(show, () => show(OutdatedScreen));
-    else show(code);
-    return () => void (isWanted = false);
+    const load = (): void => {
+      const code = found === null ? NowhereScreen : found.route.load();
+      // After an update of the server the files have other names: ask to reload.
+      if (code instanceof Promise) code.then(show, failed);
+      else show(code);
+    };
+    let unfollow = (): void => {};
+    const failed = (): void => {
+      if (!isWanted) return;
+      show(OutdatedScreen);
+      // The server may only have been away.
+      unfollow = liveState.follow((state) => {
+        if (state !== 'live') return;
+        unfollow();
+        load();
+      });
+    };
+    load();
+    return () => {
+      isWanted = false;
+      unfollow();
+    };
   }, [path]);
   return shown;
 }
@@ -81,8 +98,8 @@ function OutdatedScreen() {
   return (
     <main class="page">
       <Note kind="error">
-        This part of the console could not be loaded. The server may have been updated:{' '}
-        <a href="">load the page anew</a>
+        This part of the console could not be loaded yet. It is tried again as soon as the server is back; should it
+        have been updated, <a href="">load the page anew</a>.
       </Note>
     </main>
   );

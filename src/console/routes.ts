@@ -1,25 +1,14 @@
 import { askAhead } from './api/use-query.ts';
 import type { Route } from './navigation/routes.ts';
-import { readFilter } from './screens/devices/device-filter.ts';
-import { DevicePage } from './screens/devices/devices.graphql.ts';
-import { DevicesScreen } from './screens/devices/devices-screen.tsx';
-import { firstPage } from './screens/devices/use-device-list.ts';
-import { AnyDevice } from './screens/home/home.graphql.ts';
+import { Home } from './screens/home/home.graphql.ts';
 import { HomeScreen } from './screens/home/home-screen.tsx';
 
-function aheadOfDevices(workspaceId: string, query: URLSearchParams): void {
-  askAhead(DevicePage, firstPage(workspaceId, readFilter(query)));
-}
-
-/** Every screen of the console. The list of devices comes with the page; the code of others is loaded on demand. */
+/** Every screen of the console. The overview comes with the page; the code of others is loaded on demand. */
 export const ROUTES: readonly Route[] = [
   {
     path: '/',
-    section: null,
-    ahead: (workspaceId) => {
-      askAhead(AnyDevice, { workspaceId });
-      aheadOfDevices(workspaceId, new URLSearchParams());
-    },
+    section: 'home',
+    ahead: (workspaceId) => askAhead(Home, { workspaceId }),
     load: () => HomeScreen,
   },
   {
@@ -27,11 +16,20 @@ export const ROUTES: readonly Route[] = [
     section: null,
     load: () => import('./screens/start/start-screen.tsx').then((code) => code.StartScreen),
   },
-  { path: '/devices', section: 'devices', ahead: aheadOfDevices, load: () => DevicesScreen },
+  {
+    path: '/devices',
+    section: 'devices',
+    load: () => import('./screens/devices/devices-screen.tsx').then((code) => code.DevicesScreen),
+  },
   {
     path: '/devices/:id',
     section: 'devices',
     load: () => import('./screens/device/device-screen.tsx').then((code) => code.DeviceScreen),
+  },
+  {
+    path: '/unknown',
+    section: 'devices',
+    load: () => import('./screens/unknown/unknown-screen.tsx').then((code) => code.UnknownScreen),
   },
   {
     path: '/alerts',

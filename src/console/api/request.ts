@@ -1,7 +1,12 @@
 import { ApiError, errorOf } from './api-error.ts';
 import type { Operation } from './operation.ts';
+import { serverMissed } from './reachable.ts';
 import { presentedToken } from './presented-token.ts';
 import { sessionEnded } from './session-end.ts';
+
+const NOT_READ = 'The server cannot be reached. Check the connection; this page tries again by itself.';
+/** No mutation is sent twice: it may have been done. */
+const NOT_DONE = 'The server cannot be reached, so this was perhaps not done. Look when it is back, and try again.';
 
 /**
  * Runs a query or mutation with the session's cookie, or the token that the page presents; returns its data. Throws ApiError in the server's words; an
@@ -40,10 +45,8 @@ async function post(query: string, variables: unknown, signal: AbortSignal | und
     });
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    throw new ApiError(
-      'OFFLINE',
-      'The server cannot be reached. Check the connection; this page tries again by itself.',
-    );
+    serverMissed();
+    throw new ApiError('OFFLINE', query.startsWith('mutation') ? NOT_DONE : NOT_READ);
   }
   const body = (await response.json().catch(() => ({}))) as Answer & { detail?: string; code?: string };
   if (body.data !== undefined || body.errors !== undefined) return body;

@@ -2,6 +2,7 @@ import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from './api-error.ts';
 import { whileSyncing } from './connection.ts';
 import type { Operation } from './operation.ts';
+import { isToldReachable } from './reachable.ts';
 import { request } from './request.ts';
 
 const MAX_REMEMBERED = 40;
@@ -42,9 +43,9 @@ function keyOf<Data, Variables>(operation: Operation<Data, Variables>, variables
 }
 
 /** State of a query: the old `data` stays while new data is fetched, so that nothing jumps. */
-interface QueryState<Data> {
+export interface QueryState<Data> {
   data: Data | null;
-  /** Error of the latest attempt; null once it has succeeded. */
+  /** Error of the latest attempt; null once it has succeeded, and where the page tells that there is no server. */
   error: ApiError | null;
   /** True while a request is in progress. */
   loading: boolean;
@@ -96,7 +97,8 @@ export function useQuery<Data, Variables>(
     } catch (error) {
       if (signal.aborted) return;
       const said = error instanceof ApiError ? error : new ApiError('UNKNOWN', String(error));
-      setHeld((before) => ({ ...before, error: said, loading: false }));
+      const isTold = said.code === 'OFFLINE' && isToldReachable();
+      setHeld((before) => ({ ...before, error: isTold ? null : said, loading: isTold }));
       if (said.code === 'OFFLINE' || said.code === 'UNAVAILABLE') {
         const timer = setTimeout(() => void ask(), AGAIN_MS);
         signal.addEventListener('abort', () => clearTimeout(timer));

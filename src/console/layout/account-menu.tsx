@@ -2,9 +2,10 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useStore } from '../api/store.ts';
 import { useAction } from '../api/use-action.ts';
+import { href } from '../navigation/place.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Menu } from '../parts/menu.tsx';
-import { chooseWorkspace, signOut, workspaceId } from '../session/session.ts';
+import { signOut } from '../session/session.ts';
 import { nextTheme, theme } from './theme.ts';
 
 /** The part of the viewer that the menu shows. */
@@ -14,9 +15,8 @@ export interface AccountViewer {
   workspaces: { id: string; name: string }[];
 }
 
-/** The menu with user, workspace and theme, and the sign-out. */
-export function AccountMenu({ viewer }: { viewer: AccountViewer }) {
-  const chosen = useStore(workspaceId);
+/** The menu with user and theme, and the sign-out. */
+export function AccountMenu({ viewer, onKeys }: { viewer: AccountViewer; onKeys: () => void }) {
   const themeNow = useStore(theme);
   const leaving = useAction(signOut);
   const [isReading, setReading] = useState(false);
@@ -29,16 +29,6 @@ export function AccountMenu({ viewer }: { viewer: AccountViewer }) {
           <strong>{who}</strong>
           <small>{viewer.user === null ? 'token of a workspace' : viewer.user.email}</small>
         </div>
-        {viewer.workspaces.length > 1 && (
-          <div class="menu-part" role="group" aria-label="Workspace">
-            {viewer.workspaces.map(({ id, name }) => (
-              <button key={id} type="button" aria-pressed={id === chosen} onClick={() => chooseWorkspace(id)}>
-                <Icon name={id === chosen ? 'check' : 'none'} />
-                {name}
-              </button>
-            ))}
-          </div>
-        )}
         <div class="menu-part">
           <button type="button" data-stays onClick={() => theme.set(nextTheme(themeNow))}>
             <Icon name="theme" />
@@ -47,6 +37,14 @@ export function AccountMenu({ viewer }: { viewer: AccountViewer }) {
           <button type="button" onClick={() => setReading(true)}>
             <Icon name="clock" />
             Time zone and clock…
+          </button>
+          <a href={href('/graphql')} target="_self">
+            <Icon name="code" />
+            GraphQL
+          </a>
+          <button type="button" onClick={onKeys}>
+            <Icon name="none" />
+            Keys <kbd>?</kbd>
           </button>
           <button type="button" disabled={leaving.busy} onClick={() => void leaving.run()}>
             <Icon name="leave" />

@@ -5,7 +5,8 @@ import { href, navigate } from '../navigation/place.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { useLater } from '../parts/use-later.ts';
 import { workspaceId } from '../session/session.ts';
-import { AllFields, Search } from './search.graphql.ts';
+import { AllFields, Search, SearchElsewhere } from './search.graphql.ts';
+import { useShortcut } from './shortcut.ts';
 
 interface Hit {
   to: string;
@@ -14,20 +15,28 @@ interface Hit {
   beside: string;
 }
 
+type Workspaces = readonly { id: string; name: string }[];
+
 const LATER_MS = 150;
 const MAX_FIELDS = 5;
+const MAX_ELSEWHERE = 5;
 
-/** One box for devices, serial numbers, products and fields. `/` or Ctrl K focuses it, arrows and Enter choose. */
-export function SearchBox() {
+/**
+ * One box for devices, serial numbers, products and fields, first those of the workspace that is looked at. `/` or Ctrl K
+ * focuses it, arrows and Enter choose.
+ */
+export function SearchBox({ workspaces }: { workspaces: Workspaces }) {
   const id = useId();
   const [text, setText] = useState('');
   const [isOpen, setOpen] = useState(false);
   const [chosen, setChosen] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const wanted = useLater(text.trim(), LATER_MS);
-  const hits = useHits(isOpen ? wanted : '');
+  const here = useHits(isOpen ? wanted : '');
+  const elsewhere = useHitsElsewhere(isOpen ? wanted : '', workspaces);
+  const hits = [...here, ...elsewhere];
   useEffect(() => setChosen(0), [wanted]);
-  useShortcut(input);
+  useShortcut(['/', 'Ctrl k'], () => input.current?.focus());
   const isShown = isOpen && wanted !== '';
   const go = (hit: Hit | undefined): void => {
     if (hit === undefined) return;
@@ -48,6 +57,26 @@ export function SearchBox() {
       input.current?.blur();
     }
   };
+  const option = (hit: Hit, index: number) => (
+    <a
+      key={hit.to}
+      id={`${id}-${index}`}
+      role="option"
+      aria-selected={index === chosen}
+      href={hit.to}
+      tabIndex={-1}
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey) return;
+        event.preventDefault();
+        go(hit);
+      }}
+    >
+      <Icon name={hit.icon} />
+      <span>{hit.name}</span>
+      <small>{hit.beside}</small>
+    </a>
+  );
   return (
     <div class="search" role="search">
       <Icon name="search" />
@@ -74,26 +103,13 @@ export function SearchBox() {
       <kbd aria-hidden="true">/</kbd>
       {/* Uses mousedown, as the box closes when it loses the focus. */}
       <div class="hits" id={id} role="listbox" aria-label="Found" hidden={!isShown}>
-        {hits.map((hit, index) => (
-          <a
-            key={hit.to}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === chosen}
-            href={hit.to}
-            tabIndex={-1}
-            onMouseDown={(event) => event.preventDefault()}
-            onClick={(event) => {
-              if (event.metaKey || event.ctrlKey) return;
-              event.preventDefault();
-              go(hit);
-            }}
-          >
-            <Icon name={hit.icon} />
-            <span>{hit.name}</span>
-            <small>{hit.beside}</small>
-          </a>
-        ))}
+        {here.map((hit, index) => option(hit, index))}
+        {elsewhere.length > 0 && (
+          <div role="group" aria-labelledby={`${id}-elsewhere`}>
+            <p id={`${id}-elsewhere`}>In other workspaces</p>
+            {elsewhere.map((hit, index) => option(hit, here.length + index))}
+          </div>
+        )}
         {hits.length === 0 && <p>Nothing found.</p>}
       </div>
     </div>
@@ -133,19 +149,28 @@ function useHits(text: string): Hit[] {
   ];
 }
 
-function useShortcut(input: { current: HTMLInputElement | null }): void {
-  useEffect(() => {
-    const focus = (event: KeyboardEvent): void => {
-      // Use the path: for the decoder's editor, `target` is only the element around its shadow root.
-      const [target] = event.composedPath();
-      const isTyping =
-        target instanceof Element && target.matches('input, textarea, select, [contenteditable], [contenteditable] *');
-      const isSlash = event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey;
-      if (!isSlash && !(event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey))) return;
-      event.preventDefault();
-      input.current?.focus();
-    };
-    addEventListener('keydown', focus);
-    return () => removeEventListener('keydown', focus);
-  }, []);
+/** Devices and products of other workspaces; nothing to look for where there is one. */
+function useHitsElsewhere(text: string, workspaces: Workspaces): Hit[] {
+  const chosen = useStore(workspaceId);
+  const { data, fresh } = useQuery(SearchElsewhere, text === '' || workspaces.length < 2 ? null : { text });
+  if (text === '' || data === null || !fresh) return [];
+  const nameOf = (id: string): string => workspaces.find((workspace) => workspace.id === id)?.name ?? '';
+  const devices = data.devices.edges.map(({ node: { id, name, serialNumber, workspaceId: of } }) => ({
+    to: href(`/devices/${id}`),
+    icon: 'device' as const,
+    name,
+    beside: `${serialNumber} · ${nameOf(of)}`,
+    of,
+  }));
+  const products = data.products.edges.map(({ node: { id, name, workspaceId: of } }) => ({
+    to: href(`/products/${id}`),
+    icon: 'product' as const,
+    name,
+    beside: `product · ${nameOf(of)}`,
+    of,
+  }));
+  return [...devices, ...products]
+    .filter(({ of }) => of !== chosen)
+    .slice(0, MAX_ELSEWHERE)
+    .map(({ of: _, ...hit }) => hit);
 }

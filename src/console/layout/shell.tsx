@@ -1,15 +1,22 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { href } from '../navigation/place.ts';
 import type { Section } from '../navigation/routes.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Toasts } from '../parts/toasts.tsx';
 import { AccountMenu, type AccountViewer } from './account-menu.tsx';
 import { FiringBadge } from './firing-count.tsx';
+import { KeysSheet } from './keys-sheet.tsx';
 import { LiveBadge } from './live-badge.tsx';
+import { OfflineNote } from './offline-note.tsx';
 import { SearchBox } from './search-box.tsx';
+import { useShortcut } from './shortcut.ts';
+import { useOwnWorkspace } from './use-own-workspace.ts';
+import { WorkspaceSwitch } from './workspace-switch.tsx';
 import './shell.css';
 
 const SECTIONS: { section: Section; name: string; icon: IconName; path: string; isPage?: true }[] = [
+  { section: 'home', name: 'Overview', icon: 'home', path: '/' },
   { section: 'devices', name: 'Devices', icon: 'device', path: '/devices' },
   { section: 'products', name: 'Products', icon: 'product', path: '/products' },
   { section: 'dashboards', name: 'Dashboards', icon: 'dashboard', path: '/dashboards' },
@@ -26,22 +33,25 @@ interface ShellProps {
 
 /** The frame around every screen: navigation, search, the badge, the account menu. */
 export function Shell({ section, viewer, children }: ShellProps) {
+  const [hasKeys, setKeys] = useState(false);
+  useShortcut(['?'], () => setKeys(true));
+  useOwnWorkspace(viewer.workspaces);
   return (
     <div class="shell">
       <a class="skip" href="#main">
         Skip to content
       </a>
       <header class="top">
-        <a class="brand" href={href('/devices')} aria-label="Inlet, devices">
+        <a class="brand" href={href('/')} aria-label="Inlet, overview">
           <svg viewBox="0 0 32 32" aria-hidden="true">
             <rect width="32" height="32" rx="8" />
             <path d="M6 20c3 0 3-8 6-8s3 8 6 8 3-8 8-8" />
           </svg>
-          <span>Inlet</span>
         </a>
-        <SearchBox />
+        <WorkspaceSwitch workspaces={viewer.workspaces} />
+        <SearchBox workspaces={viewer.workspaces} />
         <LiveBadge />
-        <AccountMenu viewer={viewer} />
+        <AccountMenu viewer={viewer} onKeys={() => setKeys(true)} />
       </header>
       <nav class="sections" aria-label="Main">
         {SECTIONS.map(({ section: name, name: text, icon, path, isPage }) => (
@@ -58,8 +68,10 @@ export function Shell({ section, viewer, children }: ShellProps) {
         ))}
       </nav>
       <div class="content" id="main" tabIndex={-1}>
+        <OfflineNote />
         {children}
       </div>
+      {hasKeys && <KeysSheet onClose={() => setKeys(false)} />}
       <Toasts />
     </div>
   );

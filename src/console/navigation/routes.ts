@@ -6,7 +6,7 @@ export interface ScreenProps {
 }
 
 /** A part of the console in the main navigation. */
-export type Section = 'devices' | 'products' | 'dashboards' | 'alerts' | 'access' | 'graphql';
+export type Section = 'home' | 'devices' | 'products' | 'dashboards' | 'alerts' | 'access' | 'graphql';
 
 /** A screen: its path, its part of the console, and its code, present or loaded when needed. */
 export interface Route {

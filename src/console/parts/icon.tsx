@@ -19,6 +19,8 @@ const PATHS = {
   download: 'M10 3v10m-4-4 4 4 4-4M4 17h12',
   back: 'M12 5l-5 5 5 5',
   next: 'M8 5l5 5-5 5',
+  down: 'M5 8l5 5 5-5',
+  home: 'M3 9.5 10 4l7 5.5M5 8.5V16h10V8.5',
   pin: 'M10 18s6-5.5 6-10a6 6 0 0 0-12 0c0 4.5 6 10 6 10zm0-8a2 2 0 1 0 0-4 2 2 0 0 0 0 4z',
   battery: 'M2 7h13v6H2zM17 9v2',
   signal: 'M4 16v-3M8 16v-6M12 16V7M16 16V4',

@@ -3,6 +3,7 @@ import { useQuery } from '../api/use-query.ts';
 import { href } from '../navigation/place.ts';
 import { useTitle } from '../navigation/use-title.ts';
 import { Note } from '../parts/note.tsx';
+import { WorkspaceCrumb } from '../session/workspace-crumb.tsx';
 import { ProductName } from './product-head.graphql.ts';
 
 const PAGES = [
@@ -31,6 +32,7 @@ export function ProductHead({ id, page, name: given, children }: ProductHeadProp
       <div class="page-head">
         <div class="grow">
           <nav class="crumbs" aria-label="Where this is">
+            <WorkspaceCrumb />
             <a href={href('/products')}>Products</a>
           </nav>
           <h1>{name ?? '\u00a0'}</h1>

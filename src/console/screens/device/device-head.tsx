@@ -10,6 +10,7 @@ import { Menu } from '../../parts/menu.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { SendLine } from '../../sending/send-line.tsx';
 import { may, workspaceId } from '../../session/session.ts';
+import { WorkspaceCrumb } from '../../session/workspace-crumb.tsx';
 import { zoneName } from '../../time/local-time.ts';
 import { EditDevice } from './edit-device.tsx';
 import { MqttClients } from './mqtt-clients.tsx';
@@ -38,6 +39,7 @@ export function DeviceHead({ device, shown, onChanged }: DeviceHeadProps) {
       <div class="page-head">
         <div class="grow">
           <nav class="crumbs" aria-label="Where this is">
+            <WorkspaceCrumb />
             <a href={href('/devices')}>Devices</a> / <a href={href(`/products/${product.id}`)}>{product.name}</a>
           </nav>
           <h1>

@@ -6,6 +6,7 @@ import { useTitle } from '../../navigation/use-title.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { may, workspaceId } from '../../session/session.ts';
+import { UnknownBanner } from '../../unknown/unknown-banner.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { isNarrow, readFilter } from './device-filter.ts';
 import { DeviceFilters } from './device-filters.tsx';
@@ -68,6 +69,7 @@ export function DevicesScreen() {
           </>
         )}
       </div>
+      <UnknownBanner />
       <DeviceFilters filter={filter} products={products} tags={tags} />
       {list.error !== null && <Note kind="error">{list.error}</Note>}
       <section

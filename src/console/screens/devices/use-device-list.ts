@@ -26,7 +26,7 @@ interface DeviceList {
 }
 
 /** The variables for the first page of devices. */
-export function firstPage(workspaceId: string | null, filter: DeviceFilter) {
+function firstPage(workspaceId: string | null, filter: DeviceFilter) {
   return { workspaceId, ...filterArguments(filter), first: PAGE, count: true };
 }
 

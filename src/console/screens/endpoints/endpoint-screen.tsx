@@ -12,6 +12,7 @@ import { Menu } from '../../parts/menu.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { may, workspaceId } from '../../session/session.ts';
+import { WorkspaceCrumb } from '../../session/workspace-crumb.tsx';
 import { answerOf, DeliveryRow } from './delivery-row.tsx';
 import { EndpointSheet } from './endpoint-sheet.tsx';
 import { EndpointState } from './endpoint-state.tsx';
@@ -61,6 +62,7 @@ export function EndpointScreen({ params }: ScreenProps) {
       <div class="page-head">
         <div class="grow">
           <nav class="crumbs" aria-label="Where this is">
+            <WorkspaceCrumb />
             <a href={href('/endpoints')}>Endpoints</a>
           </nav>
           <h1>{endpoint?.name ?? '\u00a0'}</h1>

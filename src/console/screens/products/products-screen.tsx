@@ -7,6 +7,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { useLater } from '../../parts/use-later.ts';
 import { may, workspaceId } from '../../session/session.ts';
+import { UnknownBanner } from '../../unknown/unknown-banner.tsx';
 import { NewProduct } from './new-product.tsx';
 import { Products } from './products.graphql.ts';
 import './products.css';
@@ -46,6 +47,7 @@ export function ProductsScreen() {
           </button>
         )}
       </div>
+      <UnknownBanner />
       {error !== null && <Note kind="error">{error.message}</Note>}
       {data !== null && products.length === 0 ? (
         <Note>{wanted === '' ? 'There is no product yet.' : 'No product is called like that.'}</Note>

@@ -21,6 +21,7 @@ import {
   UpdateRule,
 } from '../../rules/rules.graphql.ts';
 import { may, workspaceId } from '../../session/session.ts';
+import { WorkspaceCrumb } from '../../session/workspace-crumb.tsx';
 import type { Ground } from './ground.ts';
 import { MistakeContext, mistakeOf } from '../../parts/mistake.tsx';
 import { draftOf, inputOf, newRule, type RuleDraft } from './rule-draft.ts';
@@ -50,6 +51,7 @@ export function RuleScreen({ params }: ScreenProps) {
       <div class="page-head">
         <div class="grow">
           <nav class="crumbs" aria-label="Where this is">
+            <WorkspaceCrumb />
             <a href={href('/products')}>Products</a> /{' '}
             <a href={href(`/products/${productId}`)}>{product?.name ?? '\u00a0'}</a>
           </nav>
