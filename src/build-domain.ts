@@ -204,15 +204,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     now,
   });
   const atRisk = new HistoryAtRisk({ database: bare, store, plans, now });
-  const deviceImporter = new DeviceImporter({
-    authenticator,
-    database,
-    cluster,
-    plans,
-    atRisk,
-    shares,
-    now,
-  });
+  const deviceImporter = new DeviceImporter({ authenticator, database, cluster, plans, atRisk, shares, now });
   const writeRates = new WriteRateService({ database, cluster, defaultRate: config.writeRatePerField });
 
   const judge = new EntryJudge({ ingestCache, ...checking });

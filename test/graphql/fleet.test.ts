@@ -11,7 +11,7 @@ import { createMember, createToken, createWorkspace } from '../support/tenant.ts
 
 const FLEET = `query ($w: ID!) {
   workspace(id: $w) { fleet {
-    devices online firing unknownDevices failingDecoders { product { id name } lastFailedAt } valuesADay { day values }
+    devices online lowBattery firing unknownDevices failingDecoders { product { id name } lastFailedAt } valuesADay { day values }
   } }
 }`;
 const PLACES = `query ($w: ID!, $first: Int) {
@@ -41,6 +41,7 @@ describe.each(DATABASES)('the fleet of a workspace on %s', (name) => {
           { identifier: 'start', type: 'GEOLOCATION' },
           { identifier: 'now', type: 'GEOLOCATION', role: 'LOCATION' },
           { identifier: 'speed', type: 'FLOAT' },
+          { identifier: 'battery', type: 'FLOAT', unit: '%', role: 'BATTERY' },
         ],
       },
     });
@@ -56,7 +57,14 @@ describe.each(DATABASES)('the fleet of a workspace on %s', (name) => {
 
   test('counts devices, those that are online, and the values of today, also after a restart', async () => {
     const before = await fleet();
-    expect(before).toMatchObject({ devices: 3, online: 0, firing: 0, unknownDevices: 0, failingDecoders: [] });
+    expect(before).toMatchObject({
+      devices: 3,
+      online: 0,
+      lowBattery: 0,
+      firing: 0,
+      unknownDevices: 0,
+      failingDecoders: [],
+    });
     expect(before.valuesADay).toHaveLength(14);
     expect(before.valuesADay.every(({ values }: { values: number }) => values === 0)).toBe(true);
     const sent = { field: 'speed', value: 1 };
@@ -70,6 +78,9 @@ describe.each(DATABASES)('the fleet of a workspace on %s', (name) => {
     expect((await fleet()).valuesADay).toEqual(after.valuesADay);
     await server.record(product.deviceIds[1]!, sent, { token });
     expect((await fleet()).valuesADay.at(-1).values).toBe(4);
+    await server.record(product.deviceIds[0]!, { field: 'battery', value: 80 }, { token });
+    await server.record(product.deviceIds[1]!, { field: 'battery', value: 12 }, { token });
+    expect(await fleet()).toMatchObject({ lowBattery: 1 });
   });
 
   test('names products whose newest call failed, until one does not', async () => {

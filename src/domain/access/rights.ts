@@ -297,7 +297,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
     'tokens invitations': { anyOf: ['ADMIN'], on: 'parent' },
   },
 
-  Fleet: { 'devices online firing unknownDevices failingDecoders valuesADay': VALUES },
+  Fleet: { 'devices online lowBattery firing unknownDevices failingDecoders valuesADay': VALUES },
   FailingDecoder: { 'product lastFailedAt': VALUES },
   DayValues: { 'day values': VALUES },
   FleetPlace: { 'deviceId name online place at': VALUES },

@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
 import type { AlertService } from '../alerts/alert-service.ts';
 import type { DeviceList } from '../devices/device-list.ts';
@@ -46,6 +47,17 @@ export class Fleet {
   devices(access: Access, workspaceId: string, asker: Asker, online: boolean | null = null): Promise<number> {
     requireFleet(access, workspaceId);
     return this.#deps.deviceList.count(access, { workspaceId, online }, asker);
+  }
+
+  /** Number of devices whose battery is low; null: there are too many devices to look through. */
+  async lowBattery(access: Access, workspaceId: string, asker: Asker): Promise<number | null> {
+    requireFleet(access, workspaceId);
+    try {
+      return await this.#deps.deviceList.count(access, { workspaceId, lowBattery: true }, asker);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'BAD_USER_INPUT') return null;
+      throw error;
+    }
   }
 
   /** Number of alerts that fire. */

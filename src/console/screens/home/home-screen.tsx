@@ -12,7 +12,7 @@ import { DaysCard } from './days-card.tsx';
 import { Home } from './home.graphql.ts';
 import './home.css';
 
-const LOOK_MS = 15_000;
+const LOOK_MS = 30_000;
 
 type Fleet = DataOf<typeof Home>['workspace']['fleet'];
 
@@ -60,7 +60,7 @@ export function HomeScreen() {
 }
 
 function Figures({ fleet }: { fleet: Fleet }) {
-  const { devices, online, firing, unknownDevices, failingDecoders } = fleet;
+  const { devices, online, lowBattery, firing, unknownDevices, failingDecoders } = fleet;
   const [failing] = failingDecoders;
   const failingTo =
     failingDecoders.length === 1 && failing !== undefined ? callsOf(failing.product.id) : '#failing-decoders';
@@ -69,6 +69,9 @@ function Figures({ fleet }: { fleet: Fleet }) {
       <Figure name="Devices" count={devices} to={href('/devices')} />
       <Figure name="Online" count={online} to={href('/devices', { online: 'yes' })} state="good" />
       <Figure name="Silent" count={devices - online} to={href('/devices', { online: 'no' })} state="warn" />
+      {lowBattery !== null && (
+        <Figure name="Low battery" count={lowBattery} to={href('/devices', { battery: 'low' })} state="warn" />
+      )}
       <Figure name="Firing alerts" count={firing} to={href('/alerts', { state: 'FIRING' })} state="bad" />
       <Figure name="Unknown devices" count={unknownDevices} to={href('/unknown')} state="warn" />
       <Figure name="Failing decoders" count={failingDecoders.length} to={failingTo} state="bad" />

@@ -9,6 +9,8 @@ import { WorkspaceObject } from '../../types/workspace.ts';
 
 /** Price of a count of devices. */
 const COUNT = 10;
+/** Price of looking through the newest values of all devices. */
+const LOOK = 200;
 const DAY_MS = 86_400_000;
 /** Places without a wish. */
 const DEFAULT_PLACES = 1_000;
@@ -73,6 +75,16 @@ export class FleetResolver {
   })
   online(@Root() { workspaceId }: FleetObject, @Ctx() { access, asker }: GraphqlContext): Promise<number> {
     return this.#fleet.devices(access, workspaceId, asker, true);
+  }
+
+  @FieldResolver(() => Int, {
+    nullable: true,
+    complexity: LOOK,
+    description:
+      'How many devices have a low battery, as the argument lowBattery of devices has it; null: there are over 10,000 devices.',
+  })
+  lowBattery(@Root() { workspaceId }: FleetObject, @Ctx() { access, asker }: GraphqlContext): Promise<number | null> {
+    return this.#fleet.lowBattery(access, workspaceId, asker);
   }
 
   @FieldResolver(() => Int, { complexity: COUNT, description: 'The number of alerts that fire.' })
