@@ -172,5 +172,5 @@ function useHitsElsewhere(text: string, workspaces: Workspaces): Hit[] {
   return [...devices, ...products]
     .filter(({ of }) => of !== chosen)
     .slice(0, MAX_ELSEWHERE)
-    .map(({ of: _, ...hit }) => hit);
+    .map(({ to, icon, name, beside }) => ({ to, icon, name, beside }));
 }

@@ -1,3 +1,4 @@
+import type { TargetedToggleEvent } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
 import { useStore } from '../api/store.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -42,14 +43,14 @@ function Choice({ known, current }: ChoiceProps) {
   const shown = known.filter(({ name, mark }) => `${name} ${mark ?? ''}`.toLowerCase().includes(lower));
   const at = Math.min(marked, shown.length - 1);
   useShortcut(['w'], () => sheet.current?.showPopover());
-  const opened = (event: ToggleEvent): void => {
+  const opened = (event: TargetedToggleEvent<HTMLDivElement>): void => {
     setOpen(event.newState === 'open');
     if (event.newState !== 'open') return;
     setText('');
     setMarked(known.indexOf(current));
     input.current?.focus();
   };
-  const place = (event: ToggleEvent): void => {
+  const place = (event: TargetedToggleEvent<HTMLDivElement>): void => {
     if (event.newState !== 'open' || anchor.current === null || sheet.current === null) return;
     const { bottom, left } = anchor.current.getBoundingClientRect();
     sheet.current.style.top = `${bottom + 6}px`;

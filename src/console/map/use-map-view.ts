@@ -1,4 +1,3 @@
-import { type RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { followGestures } from '../parts/gestures.ts';
 import { dragged, fitting, type MapView, type Size, zoomed } from './map-view.ts';
@@ -27,7 +26,11 @@ interface MapHandle {
  * The view of a map in the element, moved by mouse, fingers, wheel and keys once it has the focus; until then it shows
  * all points. What matches `a, button` in it keeps its clicks.
  */
-export function useMapView(host: RefObject<HTMLElement>, points: readonly Point[], height: number): MapHandle {
+export function useMapView(
+  host: { readonly current: HTMLElement | null },
+  points: readonly Point[],
+  height: number,
+): MapHandle {
   const [size, setSize] = useState<Size>({ width: 0, height });
   const [own, setOwn] = useState<MapView | null>(null);
   const whole = useMemo(() => fitting(points, size), [points, size]);

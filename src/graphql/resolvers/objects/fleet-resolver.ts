@@ -107,7 +107,7 @@ export class FleetResolver {
   ): Promised<FailingDecoderObject[]> {
     const read = async () => {
       const failing = await this.#fleet.failingDecoders(access, workspaceId);
-      const products = await Promise.all(failing.map(({ productKey }) => loaders.product.load(productKey)));
+      const products = await Promise.all(failing.map(async ({ productKey }) => loaders.product.load(productKey)));
       return failing.flatMap(({ lastFailedAt }, at) => {
         const product = products[at];
         return product == null ? [] : [{ product, lastFailedAt }];
