@@ -82,6 +82,11 @@ export const ROUTES: readonly Route[] = [
     load: () => import('./screens/decoder/decoder-screen.tsx').then((code) => code.DecoderScreen),
   },
   {
+    path: '/import',
+    section: 'devices',
+    load: () => import('./screens/import/import-screen.tsx').then((code) => code.ImportScreen),
+  },
+  {
     path: '/products/:id/calls',
     section: 'products',
     load: () => import('./screens/calls/calls-screen.tsx').then((code) => code.CallsScreen),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -107,7 +107,7 @@ describeInBrowser('the call log', () => {
     await page.getByRole('button', { name: 'hex' }).click();
     await page.getByText('7b 22 74 22 3a 33 7d').waitFor();
     await page.getByRole('button', { name: 'Entries (1)' }).click();
-    await page.getByRole('link', { name: 'device d-1' }).waitFor();
+    await page.getByRole('link', { name: 'device d-1', exact: true }).waitFor();
   });
 
   test('the server looks for a text and a device in all of its log, however old, and what is looked for stands in the address', async () => {
@@ -142,6 +142,41 @@ describeInBrowser('the call log', () => {
     await rows.filter({ hasText: '"t":999' }).waitFor();
     await page.getByLabel('Device', { exact: true }).fill('device d-2');
     await page.getByText('No call is like that.').waitFor();
+  });
+
+  test('a row tells device and query, and the devices that a call named are made in one step', async () => {
+    const decoder = `function Decoder(request) {
+      return [request.GET.serial[0], 'n-1', 'n-2'].map((device) => ({ device, field: 'temperature', value: 21 }));
+    }`;
+    const product = await createProduct(server, { serialNumbers: ['TRK-7'], input: { decoder } });
+    await fetch(`${server.url}/integrations/api/${product.webhookId}/?serial=TRK-7`);
+    const page = await openConsole(server, `/products/${product.id}/calls`);
+    const row = page.getByRole('region', { name: 'Calls' }).getByRole('link');
+    await row.waitFor();
+    expect(await row.innerText()).toMatch(
+      /\d\d:\d\d:\d\d\.\d{3}[^]*Partly stored[^]*device TRK-7 \+2[^]*GET \?serial=TRK-7/,
+    );
+    await page.getByRole('button', { name: 'Outcome: Any outcome' }).click();
+    await page.getByRole('button', { name: 'Partly stored' }).click();
+    await page.keyboard.press('Escape');
+    expect(new URL(page.url()).search).toBe('?status=PARTLY_STORED');
+    await page.getByRole('button', { name: 'Outcome: Partly stored' }).waitFor();
+    await shoot(page, 'calls');
+    await row.click();
+    await page.getByRole('button', { name: 'Make these 2 devices' }).click();
+    await page.getByText('2 devices are there, with the values that were kept.').waitFor();
+    const { devices } = await server.gql<any>(
+      'query ($id: ID!) { devices(productId: $id) { edges { node { serialNumber latest { value } } } } }',
+      { id: product.id },
+    );
+    expect(devices.edges.map(({ node }: any) => [node.serialNumber, node.latest[0]?.value]).toSorted()).toEqual([
+      ['TRK-7', 21],
+      ['n-1', 21],
+      ['n-2', 21],
+    ]);
+    await page.getByRole('link', { name: 'Decoder', exact: true }).click();
+    await page.getByLabel('The decoder since the server started').getByText('Half of them took at most').waitFor();
+    await shoot(page, 'decoder');
   });
 
   test('a replay that runs is stopped, and says how far it came', async () => {

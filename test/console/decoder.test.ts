@@ -47,7 +47,10 @@ describeInBrowser('the decoder’s page', () => {
     expect(await underlined.count()).toBe(0);
     const entries = page.getByRole('region', { name: 'Entries' });
     expect(await entries.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
-    await page.getByRole('button', { name: 'Create field humidity' }).click();
+    await page.getByRole('button', { name: 'Add field humidity' }).click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByLabel('Unit').inputValue()).toBe('%');
+    await dialog.getByRole('button', { name: 'Add field' }).click();
     await page.getByText('UNKNOWN_FIELD').waitFor({ state: 'detached' });
     expect(await page.getByText('would be stored').count()).toBe(2);
     const { product: fields } = await server.gql(

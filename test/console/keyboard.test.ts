@@ -142,8 +142,10 @@ describeInBrowser('with the keyboard alone', () => {
     const page = await openConsole(server, `/products/${product}`);
     await page.getByRole('button', { name: 'Add wind' }).focus();
     await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add field' }).press('Enter');
     await focusIsOn(page, 'Add rain');
     await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add field' }).press('Enter');
     await focusIsOn(page, 'Fields');
   });
 

@@ -39,7 +39,7 @@ const drawnIn = (page: Page, widget: number): Promise<{ strong: number; faint: n
     });
 
 describeInBrowser('the product’s page', () => {
-  test('suggested fields are added or ignored with one click, roles given, the webhook’s address renewed', async () => {
+  test('a suggested field opens its dialog filled in, another is ignored, roles given, the webhook’s address renewed', async () => {
     const product = await createProduct(server, {
       serialNumbers: ['p-1'],
       input: { decoder: DECODER, name: 'Room sensor' },
@@ -52,12 +52,32 @@ describeInBrowser('the product’s page', () => {
     const page = await openConsole(server, '/products');
     await page.getByRole('link', { name: 'Room sensor' }).click();
     await page.getByRole('button', { name: 'Add humidity' }).click();
+    const adding = page.getByRole('dialog');
+    expect(await adding.getByLabel('Identifier').inputValue()).toBe('humidity');
+    expect(await adding.getByLabel('Unit').inputValue()).toBe('%');
+    await adding.getByRole('button', { name: 'Add field' }).click();
+    await adding.waitFor({ state: 'detached' });
     await page.getByLabel('Role of humidity').selectOption('PRIMARY');
     await page.getByRole('button', { name: 'Ignore noise' }).click();
     await page.getByRole('heading', { name: 'Sent, but no field yet' }).waitFor({ state: 'detached' });
     const changed = await productOf(product.id);
     expect(changed['fields']).toContainEqual({ identifier: 'humidity', role: 'PRIMARY', unit: '%' });
     expect(changed['suggestedFields']).toEqual([]);
+
+    // Removing says what goes.
+    const dashboard = {
+      widgets: [{ kind: 'value', title: 'Air', fields: ['humidity'], place: { x: 0, y: 0, width: 1, height: 1 } }],
+    };
+    await server.gql('mutation ($id: ID!, $d: JSON) { updateProduct(id: $id, input: { dashboard: $d }) { id } }', {
+      id: product.id,
+      d: dashboard,
+    });
+    await server.record(product.deviceIds[0]!, { field: 'humidity', value: 41 });
+    await page.getByRole('button', { name: 'Remove humidity' }).click();
+    const removing = page.getByRole('dialog');
+    await removing.getByText('1 value of 1 device will be deleted.').waitFor();
+    await removing.getByText('A widget of the dashboard shows it: Air.').waitFor();
+    await removing.getByRole('button', { name: 'Keep it' }).click();
 
     await page.getByText(changed['webhookUrl'], { exact: true }).waitFor();
     await page.getByRole('button', { name: 'New address' }).click();

@@ -1,12 +1,10 @@
-import { request } from '../api/request.ts';
-import { useAction } from '../api/use-action.ts';
-import { proposedMeaning } from '../fields/meanings.ts';
+import { useState } from 'preact/hooks';
+import { FieldSheet } from '../fields/field-sheet.tsx';
 import { href } from '../navigation/place.ts';
-import { Note } from '../parts/note.tsx';
 import { dateTimeText } from '../parts/time-text.ts';
 import { toast } from '../parts/toasts.tsx';
 import { may } from '../session/session.ts';
-import { AddField, type RunParts } from './decoding.graphql.ts';
+import type { RunParts } from './decoding.graphql.ts';
 import './decoding.css';
 
 type Entry = RunParts['entries'][number];
@@ -22,20 +20,12 @@ interface EntriesTableProps {
   onField: () => void;
 }
 
-/** The entries of a run with their outcomes; an unknown field can be created with one click. */
+/** The entries of a run with their outcomes; an unknown field can be added, with what is known of it filled in. */
 export function EntriesTable({ productId, entries, accepted, onField }: EntriesTableProps) {
-  const adding = useAction(async ({ suggestedField }: Entry) => {
-    await request(AddField, {
-      productId,
-      input: { ...suggestedField!, meaning: proposedMeaning(suggestedField!) },
-    });
-    toast(`The field ${suggestedField!.identifier} is there.`);
-    onField();
-  });
+  const [added, setAdded] = useState<Entry['suggestedField']>(null);
   if (entries.length === 0) return <p class="hint">No entries.</p>;
   return (
     <>
-      {adding.error !== null && <Note kind="error">{adding.error}</Note>}
       <div class="scroll-x entries-box" role="region" aria-label="Entries" tabIndex={0}>
         <table class="entries">
           <thead>
@@ -72,8 +62,8 @@ export function EntriesTable({ productId, entries, accepted, onField }: EntriesT
                         <span class="chip bad">{entry.code}</span> <small>{entry.message}</small>
                       </span>
                       {entry.suggestedField !== null && may('CONFIGURE') && (
-                        <button type="button" disabled={adding.busy} onClick={() => void adding.run(entry)}>
-                          Create field {entry.suggestedField.identifier}
+                        <button type="button" onClick={() => setAdded(entry.suggestedField)}>
+                          Add field {entry.suggestedField.identifier}…
                         </button>
                       )}
                     </div>
@@ -89,6 +79,18 @@ export function EntriesTable({ productId, entries, accepted, onField }: EntriesT
         <p class="hint">
           The first {MAX_SHOWN} of {entries.length} entries.
         </p>
+      )}
+      {added !== null && (
+        <FieldSheet
+          productId={productId}
+          field={null}
+          suggested={added}
+          onClose={() => setAdded(null)}
+          onSaved={(identifier) => {
+            toast(`The field ${identifier} is there.`);
+            onField();
+          }}
+        />
       )}
     </>
   );

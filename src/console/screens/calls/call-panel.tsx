@@ -6,9 +6,11 @@ import { EntriesTable } from '../../decoding/entries-table.tsx';
 import { href } from '../../navigation/place.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
-import { dateTimeText } from '../../parts/time-text.ts';
+import { preciseText } from '../../parts/time-text.ts';
 import { may } from '../../session/session.ts';
+import { AdoptFromCall } from './adopt-from-call.tsx';
 import { BODY_VIEWS, type BodyView, bodyText } from './body-text.ts';
+import { queryText, unknownDevicesOf } from './call-words.ts';
 
 interface CallPanelProps {
   productId: string;
@@ -40,7 +42,7 @@ export function CallPanel({ productId, callId, known, onClose, onReplay }: CallP
     >
       <div class="card-head">
         {call !== null && <StatusChip status={call.status} />}
-        <strong class="grow">{call === null ? '' : dateTimeText(new Date(call.receivedAt))}</strong>
+        <strong class="grow">{call === null ? '' : preciseText(new Date(call.receivedAt))}</strong>
         <button type="button" class="quiet" aria-label="Close" onClick={onClose}>
           <Icon name="close" />
         </button>
@@ -56,6 +58,9 @@ export function CallPanel({ productId, callId, known, onClose, onReplay }: CallP
               </Note>
             )}
             {call.reason !== null && <Note>{call.reason}</Note>}
+            {may('CONFIGURE') && unknownDevicesOf(call).length > 0 && (
+              <AdoptFromCall key={call.id} productId={productId} names={unknownDevicesOf(call)} />
+            )}
             {may('CONFIGURE') && (
               <div class="row">
                 <a
@@ -107,14 +112,12 @@ export function CallPanel({ productId, callId, known, onClose, onReplay }: CallP
 
 function CallRequest({ call }: { call: CallParts }) {
   const [view, setView] = useState<BodyView>('pretty');
-  const query = Object.entries(call.query as Record<string, string[]>);
   const headers = Object.entries(call.headers as Record<string, string>);
   return (
     <>
       <p class="mono request-line">
         {call.method} {call.path}
-        {query.length > 0 &&
-          `?${new URLSearchParams(query.flatMap(([name, values]) => values.map((value) => [name, value]))).toString()}`}
+        {queryText(call.query)}
       </p>
       <div class="tabs" role="group" aria-label="Body">
         {BODY_VIEWS.map((name) => (

@@ -4,11 +4,12 @@ import type { CallParts } from '../../decoding/decoding.graphql.ts';
 import { href, setParameters, usePlace } from '../../navigation/place.ts';
 import type { ScreenProps } from '../../navigation/routes.ts';
 import { Note } from '../../parts/note.tsx';
-import { dateTimeText } from '../../parts/time-text.ts';
+import { dateTimeText, preciseText } from '../../parts/time-text.ts';
 import { ProductHead } from '../../product/product-head.tsx';
 import { may } from '../../session/session.ts';
 import { isNarrow, readFilter } from './call-filter.ts';
 import { CallPanel } from './call-panel.tsx';
+import { callLine, devicesOf } from './call-words.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { ReplaySheet } from './replay-sheet.tsx';
 import { useCallLog } from './use-call-log.ts';
@@ -16,7 +17,6 @@ import { type CallSearch, isOpen, MOST_FOUND } from './use-call-search.ts';
 import './calls.css';
 
 const SHOWN = 200;
-const PREVIEW = 160;
 
 /** The call log of a product, live: requests, outcomes, and the ways to correct them. */
 export function CallsScreen({ params }: ScreenProps) {
@@ -121,7 +121,9 @@ interface CallRowProps {
 }
 
 function CallRow({ productId, call, isChosen }: CallRowProps) {
-  const { id, receivedAt, status, method, body, path, run } = call;
+  const { id, receivedAt, status, run } = call;
+  const devices = devicesOf(call);
+  const [first] = devices;
   return (
     <li>
       <a
@@ -134,11 +136,13 @@ function CallRow({ productId, call, isChosen }: CallRowProps) {
           setParameters({ call: id }, { push: true });
         }}
       >
-        <time dateTime={receivedAt}>{dateTimeText(new Date(receivedAt))}</time>
+        <time dateTime={receivedAt}>{preciseText(new Date(receivedAt))}</time>
         <StatusChip status={status} />
-        <span class="mono preview">
-          {method} {body === '' ? path : body.slice(0, PREVIEW)}
+        <span class="call-device" data-known={first?.isKnown} title={devices.map(({ name }) => name).join(', ')}>
+          {first?.name}
+          {devices.length > 1 && ` +${devices.length - 1}`}
         </span>
+        <span class="mono preview">{callLine(call)}</span>
         {run?.error != null && <small class="failure">{run.error.message}</small>}
       </a>
     </li>

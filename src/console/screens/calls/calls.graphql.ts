@@ -10,3 +10,9 @@ export const ReplayCalls: Operation<{ replayCalls: { calls: number; stored: numb
 
 /** The query `StoredValues` of calls.graphql. */
 export const StoredValues: Operation<{ history: ({ device: { id: string }; series: ({ field: { identifier: string }; timestamps: (number)[]; values: (number | string | boolean | null)[]; truncated: boolean })[] })[] }, { deviceIds: readonly (string)[]; fields: readonly (string)[]; from: string; to: string }> = { text: "query StoredValues($deviceIds:[ID!]!$fields:[String!]!$from:DateTime!$to:DateTime!){history(deviceIds:$deviceIds fields:$fields from:$from to:$to){device{id}series{field{identifier}timestamps values truncated}}}" };
+
+/** The query `UnknownNamed` of calls.graphql. */
+export const UnknownNamed: Operation<{ unknownDevices: ({ id: string; identifier: string; productId: string | null })[]; plans: ({ slug: string; name: string })[] }, { workspaceId?: string | null | undefined }> = { text: "query UnknownNamed($workspaceId:ID){unknownDevices(workspaceId:$workspaceId){id identifier productId}plans{slug name}}" };
+
+/** The mutation `AdoptNamed` of calls.graphql. */
+export const AdoptNamed: Operation<{ adoptUnknownDevices: ({ id: string })[] }, { ids: readonly (string)[]; productId: string; plan?: string | null | undefined }> = { text: "mutation AdoptNamed($ids:[ID!]!$productId:ID!$plan:String){adoptUnknownDevices(ids:$ids productId:$productId plan:$plan){id}}" };

@@ -1,7 +1,10 @@
 import { setParameters, usePlace } from '../../navigation/place.ts';
 import type { CallStatus } from '../../api/schema-types.ts';
-import { CALL_STATUSES } from '../../decoding/call-status.tsx';
+import { CALL_STATUSES, statusText } from '../../decoding/call-status.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Menu } from '../../parts/menu.tsx';
 import { PeriodInputs } from '../../parts/period-inputs.tsx';
+import { dateTimeText } from '../../parts/time-text.ts';
 import type { CallFilter } from './call-filter.ts';
 
 /** The filter of the call log, kept in the address. */
@@ -15,19 +18,6 @@ export function FilterBar({ filter }: { filter: CallFilter }) {
   const isNarrowed = ['status', 'from', 'to', 'text', 'device'].some((name) => query.has(name));
   return (
     <div class="call-filter" role="group" aria-label="Which calls are shown">
-      <div class="row" role="group" aria-label="Outcome">
-        {CALL_STATUSES.map(({ status, text }) => (
-          <button
-            key={status}
-            type="button"
-            class="toggle"
-            aria-pressed={filter.statuses.includes(status)}
-            onClick={() => toggle(status)}
-          >
-            {text}
-          </button>
-        ))}
-      </div>
       <label>
         Text
         <input
@@ -44,7 +34,26 @@ export function FilterBar({ filter }: { filter: CallFilter }) {
           onInput={(event) => setParameters({ device: event.currentTarget.value })}
         />
       </label>
-      <PeriodInputs from={filter.from} to={filter.to} />
+      <Menu label={`Outcome: ${outcomesText(filter.statuses)}`} class="boxed" button={outcomesText(filter.statuses)}>
+        <div role="group" aria-label="Outcome">
+          {CALL_STATUSES.map(({ status, text }) => (
+            <button
+              key={status}
+              type="button"
+              data-stays
+              aria-pressed={filter.statuses.includes(status)}
+              onClick={() => toggle(status)}
+            >
+              <Icon name={filter.statuses.includes(status) ? 'check' : 'none'} /> {text}
+            </button>
+          ))}
+        </div>
+      </Menu>
+      <Menu label={`Time: ${periodText(filter)}`} class="boxed" button={periodText(filter)}>
+        <div class="stack call-period">
+          <PeriodInputs from={filter.from} to={filter.to} />
+        </div>
+      </Menu>
       {isNarrowed && (
         <button
           type="button"
@@ -56,4 +65,16 @@ export function FilterBar({ filter }: { filter: CallFilter }) {
       )}
     </div>
   );
+}
+
+function outcomesText(statuses: readonly CallStatus[]): string {
+  if (statuses.length === 0) return 'Any outcome';
+  const [first] = statuses;
+  return `${first === undefined ? '' : statusText(first)}${statuses.length > 1 ? ` +${statuses.length - 1}` : ''}`;
+}
+
+function periodText({ from, to }: CallFilter): string {
+  if (from === null && to === null) return 'Any time';
+  if (to === null) return `From ${dateTimeText(new Date(from ?? 0))}`;
+  return from === null ? `Up to ${dateTimeText(new Date(to))}` : `Since ${dateTimeText(new Date(from))}, up to an end`;
 }

@@ -19,6 +19,7 @@ import { ResultCard } from './result-card.tsx';
 import { SaveDecoderSheet } from './save-decoder.tsx';
 import { SaveExample } from './save-example.tsx';
 import { SourceEditor, type SourcePlace } from './source-editor.tsx';
+import { StatisticsFacts } from './statistics-facts.tsx';
 import { starterSource } from './starter-source.ts';
 import { blankInput, exampleRequest, inputOfCall } from './trial-input.ts';
 import type { TrialDevice, TrialVariable } from './uplink-form.tsx';
@@ -39,7 +40,10 @@ export function DecoderScreen({ params }: ScreenProps) {
       {data === null ? (
         isAllowed && error === null && <div class="waiting workbench" aria-busy="true" />
       ) : (
-        <Workbench {...data.product} onChanged={() => void refetch()} />
+        <>
+          <StatisticsFacts productId={id} statistics={data.product.decoderStatistics} />
+          <Workbench {...data.product} onChanged={() => void refetch()} />
+        </>
       )}
     </main>
   );

@@ -13,6 +13,7 @@ import { may, workspaceId } from '../../session/session.ts';
 import { WorkspaceCrumb } from '../../session/workspace-crumb.tsx';
 import { zoneName } from '../../time/local-time.ts';
 import { EditDevice } from './edit-device.tsx';
+import { ExportMenu } from './export-menu.tsx';
 import { MqttClients } from './mqtt-clients.tsx';
 import type { ShownDevice } from './shown-device.ts';
 import { WriteValue } from './write-value.tsx';
@@ -31,9 +32,6 @@ export function DeviceHead({ device, shown, onChanged }: DeviceHeadProps) {
   const { id, name, serialNumber, online, lastHeardAt, tags, product, location, plan } = device;
   const { alerts } = useFiring({ deviceId: id });
   const close = (): void => setSheet(null);
-  const exportOf = (query: Record<string, string>): string =>
-    `/v1/devices/${id}/history.csv?${new URLSearchParams({ layout: 'wide', ...query }).toString()}`;
-  const range = { from: new Date(shown.from).toISOString(), to: new Date(shown.to).toISOString() };
   return (
     <>
       <div class="page-head">
@@ -51,17 +49,7 @@ export function DeviceHead({ device, shown, onChanged }: DeviceHeadProps) {
             <Icon name="pencil" /> Write a value
           </button>
         )}
-        <Menu label="Export" button={<Icon name="download" />} class="boxed">
-          <a href={exportOf(range)} download={`${name}.csv`}>
-            This range, every value
-          </a>
-          <a href={exportOf({ ...range, maxPoints: '1000', timeZone: zoneName() })} download={`${name}.csv`}>
-            This range, as the charts have it
-          </a>
-          <a href={exportOf({})} download={`${name}.csv`}>
-            Everything
-          </a>
-        </Menu>
+        <ExportMenu device={device} shown={shown} timeZone={zoneName()} />
         <Menu label="More" button={<Icon name="more" />} class="boxed">
           <button type="button" onClick={() => setSheet('line')}>
             <Icon name="code" /> Send values

@@ -7,9 +7,12 @@ import { Note } from '../../parts/note.tsx';
 import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { may } from '../../session/session.ts';
+import { FieldSheet } from '../../fields/field-sheet.tsx';
+import { ROLES } from '../../fields/role-words.ts';
 import { TYPE_WORDS } from '../../fields/type-words.ts';
-import { FieldSheet, ROLES } from './field-sheet.tsx';
-import { type ProductField, RemoveField, UpdateField } from './product.graphql.ts';
+import { UpdateField } from '../../fields/fields.graphql.ts';
+import { FieldUse } from './field-use.tsx';
+import { type ProductField, RemoveField } from './product.graphql.ts';
 import { RemoveFieldDialog } from './remove-field-dialog.tsx';
 import { RowChanges } from './row-changes.tsx';
 
@@ -123,7 +126,7 @@ export function FieldsCard({ productId, fields, onChanged }: FieldsCardProps) {
           onRemove={() => void removing.run(removed)}
           onClose={() => setRemoved(null)}
         >
-          Every value that a device of this product has recorded for it is deleted. This cannot be undone.
+          <FieldUse productId={productId} field={removed} />
         </RemoveFieldDialog>
       )}
     </section>

@@ -1,6 +1,6 @@
 // Written by build/console-operations.ts. Do not edit.
 import type { Operation } from '../../api/operation.ts';
-import type { ConfigurationFieldInput, ConfigurationType, DeviceType, FieldMeaning, FieldRole, FieldType, UpdateConfigurationFieldInput, UpdateFieldInput, UpdateProductInput, WriteRateSource } from '../../api/schema-types.ts';
+import type { ConfigurationFieldInput, ConfigurationType, DeviceType, FieldMeaning, FieldRole, FieldType, UpdateConfigurationFieldInput, UpdateProductInput, WriteRateSource } from '../../api/schema-types.ts';
 
 /** The selection of the fragment `ProductField` of product.graphql. */
 export type ProductField = { id: string; identifier: string; name: string | null; unit: string | null; type: FieldType; role: FieldRole | null; meaning: FieldMeaning; overflowAt: number | null; display: unknown; description: string | null };
@@ -17,14 +17,11 @@ export const Webhook: Operation<{ product: { webhookUrl: string } }, { id: strin
 /** The mutation `RotateWebhook` of product.graphql. */
 export const RotateWebhook: Operation<{ rotateWebhook: { webhookUrl: string } }, { productId: string }> = { text: "mutation RotateWebhook($productId:ID!){rotateWebhook(productId:$productId){webhookUrl}}" };
 
-/** The mutation `RenameField` of product.graphql. */
-export const RenameField: Operation<{ renameField: { id: string } }, { id: string; identifier: string }> = { text: "mutation RenameField($id:ID!$identifier:String!){renameField(id:$id identifier:$identifier){id}}" };
+/** The query `UseOfField` of product.graphql. */
+export const UseOfField: Operation<{ product: { dashboard: unknown; decoder: { source: string } | null } }, { id: string }> = { text: "query UseOfField($id:ID!){product(id:$id){dashboard decoder{source}}}" };
 
-/** The mutation `UpdateField` of product.graphql. */
-export const UpdateField: Operation<{ updateField: { id: string } }, { id: string; input: UpdateFieldInput }> = { text: "mutation UpdateField($id:ID!$input:UpdateFieldInput!){updateField(id:$id input:$input){id}}" };
-
-/** The mutation `TryTypeOfField` of product.graphql. */
-export const TryTypeOfField: Operation<{ updateField: { misfits: { misfits: number; values: number; devices: number; ofDevices: number } } }, { id: string; input: UpdateFieldInput }> = { text: "mutation TryTypeOfField($id:ID!$input:UpdateFieldInput!){updateField(id:$id input:$input dryRun:true){misfits{misfits values devices ofDevices}}}" };
+/** The mutation `CountValuesOfField` of product.graphql. */
+export const CountValuesOfField: Operation<{ updateField: { misfits: { values: number; devices: number; ofDevices: number } } }, { id: string }> = { text: "mutation CountValuesOfField($id:ID!){updateField(id:$id input:{}dryRun:true){misfits{values devices ofDevices}}}" };
 
 /** The mutation `RemoveField` of product.graphql. */
 export const RemoveField: Operation<{ removeField: string }, { id: string }> = { text: "mutation RemoveField($id:ID!){removeField(id:$id)}" };

@@ -18,7 +18,7 @@ interface RemoveFieldProps {
 export function RemoveFieldDialog({ name, deed, action, onRemove, onClose, children }: RemoveFieldProps) {
   return (
     <Dialog title={`Remove ${name}?`} onClose={onClose}>
-      <p>{children}</p>
+      <div class="stack">{children}</div>
       {action.error !== null && <Note kind="error">{action.error}</Note>}
       <div class="actions">
         <button type="button" onClick={onClose}>

@@ -1,10 +1,10 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import type { FieldType } from '../../api/schema-types.ts';
 import { useAction } from '../../api/use-action.ts';
-import { AddField } from '../../decoding/decoding.graphql.ts';
-import { TYPE_WORDS } from '../../fields/type-words.ts';
+import { FieldSheet } from '../../fields/field-sheet.tsx';
 import { proposedMeaning } from '../../fields/meanings.ts';
+import { TYPE_WORDS } from '../../fields/type-words.ts';
 import { Note } from '../../parts/note.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { toast } from '../../parts/toasts.tsx';
@@ -27,14 +27,9 @@ interface SuggestionsCardProps {
   onChanged: () => void;
 }
 
-/** Identifiers that devices send and the product has no field for: one click adds a field, another hides it. */
+/** Identifiers that devices send and the product has no field for: they become fields, or are hidden. */
 export function SuggestionsCard({ productId, suggestions, onChanged }: SuggestionsCardProps) {
-  const adding = useAction(async ({ identifier, name, unit, type }: Suggestion) => {
-    const meaning = proposedMeaning({ identifier, name, unit, type });
-    await request(AddField, { productId, input: { identifier, name, unit, type, meaning } });
-    toast(`The field ${identifier} is there; what comes from now on is stored.`);
-    done();
-  });
+  const [added, setAdded] = useState<Suggestion | null>(null);
   const ignoring = useAction(async (identifier: string) => {
     await request(IgnoreSuggestion, { productId, identifier });
     done();
@@ -52,13 +47,12 @@ export function SuggestionsCard({ productId, suggestions, onChanged }: Suggestio
     onChanged();
   };
   if (suggestions.length === 0) return null;
-  const error = adding.error ?? ignoring.error;
   return (
     <section class="card" aria-labelledby="suggestions-title">
       <div class="card-head">
         <h2 id="suggestions-title">Sent, but no field yet</h2>
       </div>
-      {error !== null && <Note kind="error">{error}</Note>}
+      {ignoring.error !== null && <Note kind="error">{ignoring.error}</Note>}
       <ul class="suggestions" ref={list}>
         {suggestions.map((suggestion) => (
           <li key={suggestion.identifier}>
@@ -73,13 +67,8 @@ export function SuggestionsCard({ productId, suggestions, onChanged }: Suggestio
             </div>
             {may('CONFIGURE') && (
               <>
-                <button
-                  type="button"
-                  disabled={adding.busy}
-                  aria-label={`Add ${suggestion.identifier}`}
-                  onClick={() => void adding.run(suggestion)}
-                >
-                  Add
+                <button type="button" aria-label={`Add ${suggestion.identifier}`} onClick={() => setAdded(suggestion)}>
+                  Add…
                 </button>
                 <button
                   type="button"
@@ -95,6 +84,18 @@ export function SuggestionsCard({ productId, suggestions, onChanged }: Suggestio
           </li>
         ))}
       </ul>
+      {added !== null && (
+        <FieldSheet
+          productId={productId}
+          field={null}
+          suggested={added}
+          onClose={() => setAdded(null)}
+          onSaved={(identifier) => {
+            toast(`The field ${identifier} is there; what comes from now on is stored.`);
+            done();
+          }}
+        />
+      )}
     </section>
   );
 }

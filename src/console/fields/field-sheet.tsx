@@ -1,44 +1,58 @@
 import type { TargetedEvent } from 'preact';
 import { useState } from 'preact/hooks';
-import type { DataOf } from '../../api/operation.ts';
-import { request } from '../../api/request.ts';
-import type { FieldMeaning, FieldRole, FieldType } from '../../api/schema-types.ts';
-import { useAction } from '../../api/use-action.ts';
-import { AddField } from '../../decoding/decoding.graphql.ts';
-import { displayFrom, DisplayInputs, typedDisplay } from '../../fields/display-inputs.tsx';
-import { MEANINGS, meaningsOf, proposedMeaning } from '../../fields/meanings.ts';
-import { FIELD_TYPES, TYPE_WORDS } from '../../fields/type-words.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { FormEnd } from '../../parts/form-end.tsx';
-import { givenIn, onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { Note } from '../../parts/note.tsx';
-import { type ProductField, RenameField, TryTypeOfField, UpdateField } from './product.graphql.ts';
+import type { DataOf } from '../api/operation.ts';
+import { request } from '../api/request.ts';
+import type { FieldMeaning, FieldType } from '../api/schema-types.ts';
+import { useAction } from '../api/use-action.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { FormEnd } from '../parts/form-end.tsx';
+import { givenIn, onSubmit, textsOf } from '../parts/form-texts.ts';
+import { Note } from '../parts/note.tsx';
+import { displayFrom, DisplayInputs, typedDisplay } from './display-inputs.tsx';
+import { AddField, RenameField, TryTypeOfField, UpdateField } from './fields.graphql.ts';
+import { MEANINGS, meaningsOf, proposedMeaning } from './meanings.ts';
+import { FIELD_TYPES, TYPE_WORDS } from './type-words.ts';
 
-/** Roles of a field in lists of mixed products, and none. */
-export const ROLES: readonly { role: FieldRole | null; text: string }[] = [
-  { role: null, text: 'none' },
-  { role: 'PRIMARY', text: 'primary value' },
-  { role: 'SECONDARY', text: 'secondary value' },
-  { role: 'BATTERY', text: 'battery' },
-  { role: 'SIGNAL', text: 'signal' },
-  { role: 'LOCATION', text: 'location' },
-];
+/** A field as the dialog changes it. */
+interface EditedField {
+  id: string;
+  identifier: string;
+  name: string | null;
+  unit: string | null;
+  type: FieldType;
+  meaning: FieldMeaning;
+  overflowAt: number | null;
+  description: string | null;
+  display: unknown;
+}
+
+/** The parts of a new field that are known before it is added. */
+interface SuggestedField {
+  identifier: string;
+  name: string | null;
+  unit: string | null;
+  type: FieldType;
+}
 
 interface FieldSheetProps {
   productId: string;
   /** The field to change; null: a new one. */
-  field: ProductField | null;
+  field: EditedField | null;
+  /** The content of the dialog for a new field; left out: empty. */
+  suggested?: SuggestedField | null;
   onClose: () => void;
-  onSaved: () => void;
+  /** Called with the identifier once it is saved. */
+  onSaved: (identifier: string) => void;
 }
 
 /** Adds a field or changes one, also its identifier. */
-export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetProps) {
-  const [typed, setTyped] = useState({
-    identifier: field?.identifier ?? '',
-    name: field?.name ?? null,
-    unit: field?.unit ?? null,
-    type: field?.type ?? ('FLOAT' as FieldType),
+export function FieldSheet({ productId, field, suggested = null, onClose, onSaved }: FieldSheetProps) {
+  const first: SuggestedField | null = field ?? suggested;
+  const [typed, setTyped] = useState<SuggestedField>({
+    identifier: first?.identifier ?? '',
+    name: first?.name ?? null,
+    unit: first?.unit ?? null,
+    type: first?.type ?? 'FLOAT',
   });
   const [display, setDisplay] = useState(() => typedDisplay(field?.display));
   const [chosen, setChosen] = useState<FieldMeaning | null>(field?.meaning ?? null);
@@ -73,7 +87,7 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
       await request(UpdateField, { id: field.id, input });
       if (identifier !== field.identifier) await request(RenameField, { id: field.id, identifier });
     }
-    onSaved();
+    onSaved(identifier);
     onClose();
   });
   const onInput = (event: TargetedEvent<HTMLFormElement>): void => {
@@ -93,7 +107,7 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
             maxLength={64}
             spellcheck={false}
             autofocus={field === null}
-            defaultValue={field?.identifier ?? ''}
+            defaultValue={first?.identifier ?? ''}
           />
           <small>
             {field === null
@@ -105,7 +119,7 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
           Type
           <select name="type">
             {FIELD_TYPES.map((type) => (
-              <option key={type} value={type} selected={type === field?.type}>
+              <option key={type} value={type} selected={type === first?.type}>
                 {TYPE_WORDS[type]}
               </option>
             ))}
@@ -113,11 +127,11 @@ export function FieldSheet({ productId, field, onClose, onSaved }: FieldSheetPro
         </label>
         <label>
           Name
-          <input name="name" maxLength={200} defaultValue={field?.name ?? ''} />
+          <input name="name" maxLength={200} defaultValue={first?.name ?? ''} />
         </label>
         <label>
           Unit
-          <input name="unit" maxLength={50} defaultValue={field?.unit ?? ''} />
+          <input name="unit" maxLength={50} defaultValue={first?.unit ?? ''} />
         </label>
         {isMeant(typed.type) && (
           <label>
