@@ -105,7 +105,10 @@ describeInBrowser('with the keyboard alone', () => {
     }
     expect(await planOf()).toBe('unlimited');
     await page.keyboard.press('Enter');
-    await page.getByText('Plan of 1 device changed.').waitFor();
+    await page.getByText('It changes 1 device.').waitFor();
+    await tabTo(page, 'Change 1 device');
+    await page.keyboard.press('Enter');
+    await page.getByText('Plan Standard given to 1 device.').waitFor();
     expect(await planOf()).toBe('standard');
 
     await page.getByRole('checkbox', { name: 'Select device three' }).focus();

@@ -33,9 +33,10 @@ describeInBrowser('a plan that keeps less', () => {
     await shoot(page, 'devices-plan');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(await planOf(product.deviceIds[0]!)).toBe('unlimited');
-    // One that keeps everything needs no question.
+    // One that keeps everything takes nothing.
     await plan.selectOption('standard');
-    await page.getByText('Plan of 2 devices changed.').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Change 2 devices' }).click();
+    await page.getByText('Plan Standard given to 2 devices.').waitFor();
     await page.getByRole('checkbox', { name: 'Select device p0' }).check();
     await page.getByRole('region', { name: 'Selected devices' }).getByLabel('Plan').selectOption('free');
     await page.getByText('2 older values go for good').waitFor();

@@ -108,6 +108,9 @@ export type UpdateConfigurationFieldInput = { default?: unknown; description?: s
 /** `UpdateDeviceInput` of schema.graphql. */
 export type UpdateDeviceInput = { fields?: readonly (FieldMoveInput)[] | null | undefined; location?: string | null | undefined; metadata?: unknown; name?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; productId?: string | null | undefined; serialNumber?: string | null | undefined; tags?: readonly (string)[] | null | undefined };
 
+/** `UpdateDevicesInput` of schema.graphql. */
+export type UpdateDevicesInput = { addTags?: readonly (string)[] | null | undefined; location?: string | null | undefined; offlineAfterSeconds?: number | null | undefined; plan?: string | null | undefined; removeTags?: readonly (string)[] | null | undefined; tags?: readonly (string)[] | null | undefined };
+
 /** `UpdateFieldInput` of schema.graphql. */
 export type UpdateFieldInput = { description?: string | null | undefined; display?: unknown; meaning?: FieldMeaning | null | undefined; name?: string | null | undefined; overflowAt?: number | null | undefined; role?: FieldRole | null | undefined; type?: FieldType | null | undefined; unit?: string | null | undefined };
 
@@ -122,6 +125,9 @@ export type UpdateUserInput = { email?: string | null | undefined; name?: string
 
 /** `UplinkInput` of schema.graphql. */
 export type UplinkInput = { bytes: string; deviceId?: string | null | undefined; port?: number | null | undefined; recvTime?: string | null | undefined; variables?: unknown };
+
+/** `ValueConditionInput` of schema.graphql. */
+export type ValueConditionInput = { field?: string | null | undefined; operator: ConditionOperator; role?: FieldRole | null | undefined; value: number | string | boolean };
 
 /** `WebhookAnswerInput` of schema.graphql. */
 export type WebhookAnswerInput = { body?: string | null | undefined; contentType?: string | null | undefined; status?: number | null | undefined };

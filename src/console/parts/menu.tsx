@@ -9,7 +9,7 @@ interface MenuProps {
   children: ComponentChildren;
 }
 
-/** A button that opens a small menu below it; a click elsewhere, Escape or a choice closes it. */
+/** A button that opens a small menu below it, or above it where it would end outside the window; a click elsewhere, Escape or a choice closes it. */
 export function Menu({ label, button, class: more = '', children }: MenuProps) {
   const id = useId();
   const sheet = useRef<HTMLDivElement>(null);
@@ -19,6 +19,12 @@ export function Menu({ label, button, class: more = '', children }: MenuProps) {
     const { bottom, right } = anchor.current.getBoundingClientRect();
     sheet.current.style.top = `${bottom + 6}px`;
     sheet.current.style.right = `${Math.max(8, document.documentElement.clientWidth - right)}px`;
+  };
+  const raise = (): void => {
+    if (sheet.current === null || anchor.current === null) return;
+    const { bottom, height } = sheet.current.getBoundingClientRect();
+    const { top } = anchor.current.getBoundingClientRect();
+    if (bottom > innerHeight) sheet.current.style.top = `${Math.max(8, top - height - 6)}px`;
   };
   return (
     <>
@@ -38,6 +44,9 @@ export function Menu({ label, button, class: more = '', children }: MenuProps) {
         id={id}
         popover="auto"
         class="menu"
+        onToggle={(event) => {
+          if (event.newState === 'open') raise();
+        }}
         // Close before the choice runs: a dialog that it opens restores the focus to the present element.
         onClickCapture={(event) => {
           const chosen = (event.target as Element).closest('button, a');

@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { forEachOf } from '../../api/for-each-of.ts';
-import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { DeleteDevices } from '../../deleting/delete-devices.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { toast } from '../../parts/toasts.tsx';
+import { type ChangedDevices, changeMany } from './change-many.ts';
 import { type ChosenDevice, devicesThatFit } from './chosen-devices.ts';
-import type { DeviceFilter } from './device-filter.ts';
+import { ConfirmChange, countText, type WishedChange } from './confirm-change.tsx';
 import { ConfirmPlan, type ShortPlan } from './confirm-plan.tsx';
-import { ChangeDevice } from './devices.graphql.ts';
+import type { DeviceFilter } from './device-filter.ts';
 import { ExportChosen } from './export-chosen.tsx';
+import { MoveDevices } from './move-devices.tsx';
 
 interface BulkActionsProps {
   /** The selected devices. */
@@ -21,105 +21,69 @@ interface BulkActionsProps {
   workspaceId: string | null;
   filter: DeviceFilter;
   plans: readonly { slug: string; name: string; retentionDays: number | null }[];
+  products: readonly { id: string; name: string }[];
   /** Called after a change. */
   onDone: () => void;
   onClear: () => void;
 }
 
-/** Progress of an action on many devices. */
-interface Progress {
-  what: 'Found' | 'Changed';
-  done: number;
-  of: number;
-}
+/** A dialog about devices that were found for it. */
+type Asking =
+  | { kind: 'delete'; devices: readonly ChosenDevice[] }
+  | { kind: 'plan'; devices: readonly ChosenDevice[]; plan: ShortPlan }
+  | { kind: 'move'; devices: readonly ChosenDevice[]; product: { id: string; name: string } };
 
-/** Actions on all selected devices, or on all that match the filter. */
-export function BulkActions({ devices, total, workspaceId, filter, plans, onDone, onClear }: BulkActionsProps) {
+/** Actions on all selected devices, or on all that match the filter; each says first what it will do. */
+export function BulkActions({
+  devices,
+  total,
+  workspaceId,
+  filter,
+  plans,
+  products,
+  onDone,
+  onClear,
+}: BulkActionsProps) {
   const [tag, setTag] = useState('');
   const [isAll, setAll] = useState(false);
-  const [progress, setProgress] = useState<Progress | null>(null);
-  const [deleting, setDeleting] = useState<readonly ChosenDevice[] | null>(null);
-  const [planning, setPlanning] = useState<{ plan: ShortPlan; devices: readonly ChosenDevice[] } | null>(null);
+  const [found, setFound] = useState<number | null>(null);
+  const [change, setChange] = useState<WishedChange | null>(null);
+  const [asking, setAsking] = useState<Asking | null>(null);
   const stop = useRef(new AbortController());
   useEffect(() => () => stop.current.abort(), []);
   const all = isAll && total !== null;
   const number = all ? total : devices.length;
-  const chosen = (signal: AbortSignal): Promise<readonly ChosenDevice[]> => {
-    const tell = (done: number): void => setProgress({ what: 'Found', done, of: number });
-    return all ? devicesThatFit(workspaceId, filter, { tell, signal }) : Promise.resolve(devices);
-  };
-  const changing = useAction(
-    async (saidOf: (count: string) => string, inputOf: (device: ChosenDevice) => object | null) => {
-      const { signal } = (stop.current = new AbortController());
-      let done = 0;
-      let found: readonly ChosenDevice[] = [];
-      try {
-        found = await chosen(signal);
-        await forEachOf(
-          found,
-          async (device) => {
-            const input = inputOf(device);
-            if (input !== null) await request(ChangeDevice, { id: device.id, input, confirm: true });
-            done += 1;
-            setProgress({ what: 'Changed', done, of: found.length });
-          },
-          signal,
-        );
-      } catch (error) {
-        if (!signal.aborted)
-          throw new Error(
-            `${(error as Error).message}${done === 0 ? '' : ` ${countText(done)} were done before that.`}`,
-            {
-              cause: error,
-            },
-          );
-      } finally {
-        setProgress(null);
-      }
-      toast(signal.aborted ? `Stopped: ${done} of ${countText(found.length)} were done.` : saidOf(countText(done)));
-      onDone();
-    },
-  );
-  const finding = useAction(async (then: (found: readonly ChosenDevice[]) => void) => {
+  const changed: ChangedDevices = all ? { workspaceId, filter } : { ids: devices.map(({ id }) => id) };
+  const finding = useAction(async (then: (some: readonly ChosenDevice[]) => void) => {
     const { signal } = (stop.current = new AbortController());
     try {
-      then(await chosen(signal));
+      then(all ? await devicesThatFit(workspaceId, filter, { tell: setFound, signal }) : devices);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
-      setProgress(null);
+      setFound(null);
     }
   });
-  const givePlan = (plan: string): void =>
-    void changing.run(
-      (count) => `Plan of ${count} changed.`,
-      () => ({ plan }),
-    );
-  const isBusy = changing.busy || finding.busy;
+  const planning = useAction(async (slug: string, some: readonly ChosenDevice[]) => {
+    const { changed: count } = await changeMany({ ids: some.map(({ id }) => id) }, { plan: slug }, false);
+    toast(`Plan of ${countText(count)} changed.`);
+    onDone();
+  });
+  const isBusy = finding.busy || planning.busy;
   const known = [...new Set(devices.flatMap((device) => device.tags))].sort();
-  const add = (): void => {
-    const wanted = tag.trim();
-    if (wanted === '') return;
-    void changing
-      .run(
-        (count) => `Tag “${wanted}” added to ${count}.`,
-        ({ tags }) => (tags.includes(wanted) ? null : { tags: [...tags, wanted] }),
-      )
-      .then((ok) => ok && setTag(''));
-  };
   return (
     <div class="bulk" role="region" aria-label="Selected devices">
       <strong role="status">
-        {progress === null
+        {found === null
           ? `${countText(number)} ${all ? 'that fit' : 'selected'}`
-          : `${progress.what} ${progress.done.toLocaleString()} of ${countText(progress.of)}`}
+          : `Found ${found.toLocaleString()} of ${countText(number)}`}
       </strong>
       {!isBusy && !isAll && total !== null && total > devices.length && (
         <button type="button" class="quiet" onClick={() => setAll(true)}>
           Choose all {total.toLocaleString()} that fit
         </button>
       )}
-      {isBusy && (
+      {finding.busy && (
         <button type="button" onClick={() => stop.current.abort()}>
           Stop
         </button>
@@ -128,7 +92,13 @@ export function BulkActions({ devices, total, workspaceId, filter, plans, onDone
         class="row"
         onSubmit={(event) => {
           event.preventDefault();
-          add();
+          const wanted = tag.trim();
+          if (wanted === '') return;
+          setChange({
+            title: `Add the tag “${wanted}”`,
+            done: `Tag “${wanted}” added to`,
+            input: { addTags: [wanted] },
+          });
         }}
       >
         <input
@@ -142,72 +112,116 @@ export function BulkActions({ devices, total, workspaceId, filter, plans, onDone
         </button>
       </form>
       {known.length > 0 && (
-        <select
-          aria-label="Tag to take away"
-          value=""
-          disabled={isBusy}
-          onKeyDown={pickWithKeys}
-          onChange={(event) => {
-            const gone = event.currentTarget.value;
-            void changing.run(
-              (count) => `Tag “${gone}” taken from ${count}.`,
-              ({ tags }) => (tags.includes(gone) ? { tags: tags.filter((other) => other !== gone) } : null),
-            );
-          }}
-        >
-          <option value="">Take away tag…</option>
-          {known.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <Choice
+          label="Tag to take away"
+          first="Take away tag…"
+          isDisabled={isBusy}
+          options={known.map((name) => ({ value: name, text: name }))}
+          onChoose={(gone) =>
+            setChange({
+              title: `Take the tag “${gone}” away`,
+              done: `Tag “${gone}” taken from`,
+              input: { removeTags: [gone] },
+            })
+          }
+        />
       )}
-      <select
-        aria-label="Plan"
-        value=""
-        disabled={isBusy}
-        onKeyDown={pickWithKeys}
-        onChange={(event) => {
-          const plan = plans.find(({ slug }) => slug === event.currentTarget.value);
-          // Reset the choice, so that choosing the same plan again is an event.
-          event.currentTarget.value = '';
+      <Choice
+        label="Plan"
+        first="Plan…"
+        isDisabled={isBusy}
+        options={plans.map(({ slug, name }) => ({ value: slug, text: name }))}
+        onChoose={(slug) => {
+          const plan = plans.find((one) => one.slug === slug);
           if (plan === undefined) return;
-          const { retentionDays } = plan;
-          if (retentionDays === null) givePlan(plan.slug);
-          else void finding.run((found) => setPlanning({ plan: { ...plan, retentionDays }, devices: found }));
+          const { retentionDays, name } = plan;
+          if (retentionDays === null)
+            setChange({ title: `Change to the plan ${name}`, done: `Plan ${name} given to`, input: { plan: slug } });
+          else void finding.run((some) => setAsking({ kind: 'plan', plan: { ...plan, retentionDays }, devices: some }));
         }}
-      >
-        <option value="">Plan…</option>
-        {plans.map(({ slug, name }) => (
-          <option key={slug} value={slug}>
-            {name}
-          </option>
-        ))}
-      </select>
+      />
+      <Choice
+        label="Product to move to"
+        first="Move to…"
+        isDisabled={isBusy}
+        options={products.map(({ id, name }) => ({ value: id, text: name }))}
+        onChoose={(id) => {
+          const product = products.find((one) => one.id === id);
+          if (product !== undefined) void finding.run((some) => setAsking({ kind: 'move', product, devices: some }));
+        }}
+      />
       <ExportChosen ids={all ? null : devices.map(({ id }) => id)} workspaceId={workspaceId} filter={filter} />
-      <button type="button" class="danger" disabled={isBusy} onClick={() => void finding.run(setDeleting)}>
+      <button
+        type="button"
+        class="danger"
+        disabled={isBusy}
+        onClick={() => void finding.run((some) => setAsking({ kind: 'delete', devices: some }))}
+      >
         <Icon name="trash" /> Delete
       </button>
       <button type="button" class="quiet" disabled={isBusy} onClick={onClear}>
         Clear
       </button>
-      {(changing.error ?? finding.error) !== null && <Note kind="error">{changing.error ?? finding.error}</Note>}
-      {planning !== null && (
+      {(planning.error ?? finding.error) !== null && <Note kind="error">{planning.error ?? finding.error}</Note>}
+      {change !== null && (
+        <ConfirmChange change={change} devices={changed} onClose={() => setChange(null)} onDone={onDone} />
+      )}
+      {asking?.kind === 'plan' && (
         <ConfirmPlan
-          {...planning}
-          onClose={() => setPlanning(null)}
+          plan={asking.plan}
+          devices={asking.devices}
+          onClose={() => setAsking(null)}
           onConfirm={() => {
-            setPlanning(null);
-            givePlan(planning.plan.slug);
+            setAsking(null);
+            void planning.run(asking.plan.slug, asking.devices);
           }}
         />
       )}
-      {deleting !== null && <DeleteDevices devices={deleting} onClose={() => setDeleting(null)} onDone={onDone} />}
+      {asking?.kind === 'move' && (
+        <MoveDevices
+          product={asking.product}
+          devices={asking.devices}
+          onClose={() => setAsking(null)}
+          onDone={onDone}
+        />
+      )}
+      {asking?.kind === 'delete' && (
+        <DeleteDevices devices={asking.devices} onClose={() => setAsking(null)} onDone={onDone} />
+      )}
     </div>
   );
 }
 
-function countText(count: number): string {
-  return count === 1 ? '1 device' : `${count.toLocaleString()} devices`;
+interface ChoiceProps {
+  label: string;
+  /** The text while nothing is chosen. */
+  first: string;
+  isDisabled: boolean;
+  options: readonly { value: string; text: string }[];
+  onChoose: (value: string) => void;
+}
+
+/** A select that acts at once. */
+function Choice({ label, first, isDisabled, options, onChoose }: ChoiceProps) {
+  return (
+    <select
+      aria-label={label}
+      value=""
+      disabled={isDisabled}
+      onKeyDown={pickWithKeys}
+      onChange={(event) => {
+        const { value } = event.currentTarget;
+        // Reset the choice, so that choosing the same again is an event.
+        event.currentTarget.value = '';
+        if (value !== '') onChoose(value);
+      }}
+    >
+      <option value="">{first}</option>
+      {options.map(({ value, text }) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
 }

@@ -1,6 +1,6 @@
 import type { DataOf } from '../../api/operation.ts';
 import { request } from '../../api/request.ts';
-import { type DeviceFilter, filterArguments } from './device-filter.ts';
+import { conditionArguments, type DeviceFilter } from './device-filter.ts';
 import { DevicesThatFit } from './devices.graphql.ts';
 
 const PAGE = 500;
@@ -22,7 +22,7 @@ export async function devicesThatFit(
 ): Promise<ChosenDevice[]> {
   const found: ChosenDevice[] = [];
   // Use the order of creation, so that changes meanwhile skip no device.
-  const wanted = { workspaceId, ...filterArguments(filter), orderBy: 'CREATED' as const, first: PAGE };
+  const wanted = { workspaceId, ...conditionArguments(filter), orderBy: 'CREATED' as const, first: PAGE };
   let after: string | null = null;
   do {
     const { devices }: DataOf<typeof DevicesThatFit> = await request(DevicesThatFit, { ...wanted, after }, signal);

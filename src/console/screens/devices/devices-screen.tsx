@@ -8,6 +8,8 @@ import { Note } from '../../parts/note.tsx';
 import { may, workspaceId } from '../../session/session.ts';
 import { UnknownBanner } from '../../unknown/unknown-banner.tsx';
 import { BulkActions } from './bulk-actions.tsx';
+import { ColumnSheet } from './column-sheet.tsx';
+import { type ColumnProduct, columnsOf } from './columns.ts';
 import { isNarrow, readFilter } from './device-filter.ts';
 import { DeviceFilters } from './device-filters.tsx';
 import { DeviceTable } from './device-table.tsx';
@@ -16,11 +18,13 @@ import { ImportDevices } from './import-devices.tsx';
 import { NewDevice } from './new-device.tsx';
 import { useDeviceList } from './use-device-list.ts';
 import { useLiveRows } from './use-live-rows.ts';
+import { Views } from './views.tsx';
 import './devices.css';
 
 /** Rows before the end at which the next page is fetched. */
 const NEAR = 30;
 const NO_ROWS: ReadonlySet<string> = new Set();
+const NO_PRODUCTS: readonly ColumnProduct[] = [];
 
 /** The devices of all products: filtered, ordered, live, with bulk actions. */
 export function DevicesScreen() {
@@ -29,11 +33,12 @@ export function DevicesScreen() {
   const { query } = usePlace();
   const filter = readFilter(query);
   const list = useDeviceList(workspace, filter);
-  const choices = useQuery(DeviceChoices, { workspaceId: workspace });
+  const choices = useQuery(DeviceChoices, workspace === null ? null : { workspaceId: workspace });
   const [selected, setSelected] = useState(NO_ROWS);
   const [sight, setSight] = useState<[first: number, end: number]>([0, 0]);
   const [isAdding, setAdding] = useState(false);
   const [isImporting, setImporting] = useState(false);
+  const [isArranging, setArranging] = useState(false);
   const { rows } = list;
   const visible = useMemo(() => rows.slice(...sight).map(({ id }) => id), [rows, ...sight]);
   const changes = useLiveRows(workspace, visible, list.refetch);
@@ -52,12 +57,31 @@ export function DevicesScreen() {
       if (document.activeElement === document.body) card.current?.focus({ preventScroll: true });
     };
   }, [isChoosing]);
-  const products = choices.data?.products.edges.map(({ node }) => node) ?? [];
+  const { data } = choices;
+  const products = useMemo(() => data?.products.edges.map(({ node }) => node) ?? NO_PRODUCTS, [data]);
+  const shown = useMemo(
+    () => (filter.productId === null ? products : products.filter(({ id }) => id === filter.productId)),
+    [products, filter.productId],
+  );
+  const columnNames = filter.columns?.join(',') ?? null;
+  const columns = useMemo(() => columnsOf(filter.columns, shown), [columnNames, shown]);
   const isEmpty = list.fresh && rows.length === 0;
   return (
     <main class="page">
       <div class="page-head">
         <h1 class="grow">Devices {list.total !== null && <span class="count">{list.total.toLocaleString()}</span>}</h1>
+        {workspace !== null && (
+          <Views
+            workspaceId={workspace}
+            views={data?.workspace.deviceViews ?? []}
+            query={query.toString()}
+            mayShare={may('CONFIGURE')}
+            onChange={(next) => choices.change((before) => ({ ...before, workspace: next }))}
+          />
+        )}
+        <button type="button" onClick={() => setArranging(true)}>
+          Columns
+        </button>
         {may('CONFIGURE') && (
           <>
             <button type="button" onClick={() => setImporting(true)}>
@@ -90,6 +114,7 @@ export function DevicesScreen() {
             rows={rows}
             total={list.total}
             filter={filter}
+            columns={columns}
             changes={changes}
             selected={selected}
             onSelect={setSelected}
@@ -111,6 +136,7 @@ export function DevicesScreen() {
           workspaceId={workspace}
           filter={filter}
           plans={choices.data?.plans ?? []}
+          products={products}
           onDone={() => {
             setSelected(NO_ROWS);
             list.refetch();
@@ -118,6 +144,7 @@ export function DevicesScreen() {
           onClear={() => setSelected(NO_ROWS)}
         />
       )}
+      {isArranging && <ColumnSheet columns={columns} products={shown} onClose={() => setArranging(false)} />}
       {isAdding && (
         <NewDevice
           products={products}
