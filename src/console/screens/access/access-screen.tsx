@@ -49,14 +49,16 @@ export function AccessScreen() {
       <header class="page-head">
         <h1 class="grow">Access</h1>
         {(isAdmin || isOperator) && (
-          <a class="button" href={href('/audit')}>
-            Audit log
-          </a>
-        )}
-        {isOperator && (
-          <a class="button" href={href('/users')}>
-            Users
-          </a>
+          <div class="row">
+            <a class="button" href={href('/audit')}>
+              Audit log
+            </a>
+            {isOperator && (
+              <a class="button" href={href('/users')}>
+                Users
+              </a>
+            )}
+          </div>
         )}
       </header>
       {error !== null && <Note kind="error">{error.message}</Note>}

@@ -17,6 +17,8 @@ interface Workspace {
   scopes: readonly TokenScope[];
 }
 
+/** Letters of an id that tell it from others: random ones, at its end. */
+const LETTERS = 6;
 const NONE: Workspace = { id: '', name: '', scopes: [] };
 
 interface WorkspacesProps {
@@ -49,7 +51,12 @@ export function Workspaces({ workspaces, isOperator, onChanged }: WorkspacesProp
         {workspaces.map((workspace) => (
           <li key={workspace.id}>
             <div class="grow">
-              <strong>{workspace.name}</strong> {workspace.id === chosen && <span class="chip">current</span>}
+              <strong>{workspace.name}</strong>{' '}
+              {workspaces.some(({ id, name }) => name === workspace.name && id !== workspace.id) && (
+                // Two of one name are told apart by their ids.
+                <small class="mono">{workspace.id.slice(-LETTERS)} </small>
+              )}
+              {workspace.id === chosen && <span class="chip">current</span>}
             </div>
             {workspace.id !== chosen && (
               <button

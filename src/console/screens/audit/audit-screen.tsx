@@ -62,7 +62,7 @@ export function AuditScreen() {
               This workspace
             </a>
             <a href={href('/audit', { of: 'server' })} aria-current={ofServer ? 'page' : undefined}>
-              Users and workspaces
+              Whole server
             </a>
           </div>
         )}

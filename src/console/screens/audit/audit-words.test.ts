@@ -6,7 +6,7 @@ test('an operation is said in words, with its plain arguments', () => {
   expect(argumentsText({ id: 'x', input: { name: 'Hall', plan: null, tags: ['a', 'b'], productIds: ['y'] } })).toBe(
     'name: Hall, tags: a, b',
   );
-  expect(argumentsText({ devices: [{ name: 'one' }, { name: 'two' }] })).toBe('2 devices');
+  expect(argumentsText({ devices: [{ name: 'one' }, { name: 'two' }] })).toBe('devices: 2');
   expect(argumentsText('cut off')).toBe('cut off');
   expect(argumentsText({ a: 1, b: 2, c: 3, d: 4, e: 5 })).toBe('a: 1, b: 2, c: 3, d: 4 …');
 });

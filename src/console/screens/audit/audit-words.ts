@@ -54,7 +54,7 @@ export function argumentsText(given: unknown): string {
     if (Array.isArray(value)) {
       const plain = value.filter((item) => typeof item === 'string' || typeof item === 'number');
       if (plain.length > 0) told.push(`${name}: ${plain.join(', ')}`);
-      else if (value.length > 0) told.push(`${value.length} ${name}`);
+      else if (value.length > 0) told.push(`${name}: ${value.length}`);
     } else if (isObject(value)) for (const [part, inner] of Object.entries(value)) tell(inner, part);
     else told.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   };
