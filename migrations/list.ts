@@ -27,6 +27,7 @@ import { OutgoingReaders } from './0026-outgoing-readers.ts';
 import { DisplayOfFields } from './0027-display-of-fields.ts';
 import { ViewsOfDevices } from './0028-views-of-devices.ts';
 import { ValuesADay } from './0029-values-a-day.ts';
+import { NotesOfDevices } from './0030-notes-of-devices.ts';
 import { DashboardsOfWorkspaces } from './0031-dashboards.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
@@ -60,5 +61,6 @@ export const MIGRATIONS = [
   { name: '0027-display-of-fields', class: DisplayOfFields },
   { name: '0028-views-of-devices', class: ViewsOfDevices },
   { name: '0029-values-a-day', class: ValuesADay },
+  { name: '0030-notes-of-devices', class: NotesOfDevices },
   { name: '0031-dashboards', class: DashboardsOfWorkspaces },
 ];

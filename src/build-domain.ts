@@ -21,6 +21,7 @@ import type { EndAlerts } from './domain/devices/device-rows.ts';
 import { DeviceService } from './domain/devices/device-service.ts';
 import { handOverLateValues, sweepLateValues } from './domain/measurements/sweep-late-values.ts';
 import { StatusWatch } from './domain/device-status/status-watch.ts';
+import { NoteService } from './domain/notes/note-service.ts';
 import { WriteRateService } from './domain/devices/write-rate-service.ts';
 import { FieldRemovals } from './domain/products/field-removals.ts';
 import { FieldService } from './domain/products/field-service.ts';
@@ -172,11 +173,12 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
   const fields = new FieldService({ database, cluster, store, removals, suggestions, now });
   const moves = new DeviceMoves({ database: bare, cluster, store });
   const devices = new DeviceService({ database, cluster, store, moves, plans, endAlerts, now });
-  const configurations = new ConfigurationService({ database, cluster });
+  const configurations = new ConfigurationService({ database, cluster, now });
   const shares = new FairScheduler();
   const byValue = new DevicesByValue({ ingestCache, history });
   const deviceList = new DeviceList({ database, store, ingestCache, shares, byValue, now });
   const deviceFinder = new DeviceFinder(ingestCache);
+  const { lineDeviceTags: deviceTags } = config;
   const statusWatch = new StatusWatch({
     database: bare,
     store,
@@ -307,6 +309,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     dashboards: new DashboardService({ database, devices: deviceList, now }),
     deviceFinder,
     deviceClients: new DeviceClients(),
+    notes: new NoteService(database, now),
     statusWatch,
     exporter,
     importer,
@@ -322,12 +325,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     callSearch: new CallSearch(calls, ingestCache),
     replay,
     webhookReceiver,
-    lineReceiver: new LineReceiver({
-      authenticator,
-      devices: deviceFinder,
-      recorder,
-      deviceTags: config.lineDeviceTags,
-    }),
+    lineReceiver: new LineReceiver({ authenticator, devices: deviceFinder, recorder, deviceTags }),
     networkReceiver,
     unknownDevices,
     configurations,

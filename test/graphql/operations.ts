@@ -42,6 +42,10 @@ function reach(
   return { level, scope, query, variables };
 }
 
+function itsNote({ noteId }: Tenant): Record<string, unknown> {
+  return { id: noteId };
+}
+
 function idOf(level: Reach['level'], tenant: Tenant): string {
   return level === 'workspace' ? tenant.workspaceId : level === 'product' ? tenant.productId : tenant.deviceId;
 }
@@ -218,8 +222,24 @@ export const REACHES: Record<string, Reach[]> = {
   'Mutation.setConfiguration': [
     reach('device', 'CONFIGURE', `mutation ($id: ID!) { setConfiguration(deviceId: $id, values: {}) { ${DEVICE} } }`),
   ],
+  'Mutation.addNote': [
+    reach('device', 'CONFIGURE', 'mutation ($id: ID!) { addNote(deviceId: $id, text: "x") { id text author } }'),
+  ],
+  'Mutation.updateNote': [
+    reach(
+      'device',
+      'CONFIGURE',
+      'mutation ($id: ID!) { updateNote(id: $id, at: "2020-01-01T00:00:00Z") { text } }',
+      itsNote,
+    ),
+  ],
+  'Mutation.removeNote': [reach('device', 'CONFIGURE', 'mutation ($id: ID!) { removeNote(id: $id) }', itsNote)],
   'Query.device': [
-    reach('device', 'READ', `query ($id: ID!) { device(id: $id) { ${DEVICE} latest { value } lastHeardAt } }`),
+    reach(
+      'device',
+      'READ',
+      `query ($id: ID!) { device(id: $id) { ${DEVICE} latest { value } lastHeardAt notes { text author } } }`,
+    ),
     reach(
       'device',
       'READ',

@@ -98,6 +98,10 @@ export class Holders {
         'mutation ($id: ID!, $x: String!) { it: createRule(productId: $id, input: { name: $x, levels: [{ severity: INFO, all: [{ absentSeconds: 2678400 }] }] }) { id } }';
       this.tenant.ruleId = await this.#make(query);
     },
+    'Mutation.removeNote': async () => {
+      const query = 'mutation ($d: ID!) { it: addNote(deviceId: $d, text: "again") { id } }';
+      this.tenant.noteId = await this.#make(query);
+    },
     'Mutation.removeDecoderExample': async () => {
       const query =
         'mutation ($id: ID!, $x: String!) { it: addDecoderExample(productId: $id, name: $x, request: {}, expected: []) { id } }';
@@ -107,6 +111,7 @@ export class Holders {
       await this.#makeDevice();
       await this.#makeTokens('deviceIds');
       await this.#makeAlert(false);
+      await this.restore('Mutation.removeNote');
     },
     'Mutation.deleteProduct': async () => {
       const query =
@@ -119,6 +124,7 @@ export class Holders {
         'removeConfigurationField',
         'removeDecoderExample',
         'deleteRule',
+        'removeNote',
         'rotateWebhook',
       ])
         await this.restore(`Mutation.${name}`);
@@ -235,6 +241,7 @@ export class Holders {
     const variables = {
       id: this.tenant.productId,
       w: this.tenant.workspaceId,
+      d: this.tenant.deviceId,
       x: `x${randomBytes(6).toString('hex')}`,
     };
     const { it } = await this.#server.gql(query, variables, this.tenant.personal);

@@ -95,6 +95,9 @@ Mutation.deleteDevices(ids)                      F F ✓ F ✓   F F ✓ F ✓  
 Mutation.saveDeviceView(workspaceId)             F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
 Mutation.deleteDeviceView(workspaceId)           F F F F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
 Mutation.setConfiguration(deviceId)              F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
+Mutation.addNote(deviceId)                       F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
+Mutation.updateNote(id)                          F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
+Mutation.removeNote(id)                          F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U
 Mutation.replaceDevice(id)                       F F ✓ F ✓   F F ✓ F ✓   F F F F F   F ✓ ✓   -   U U   U
 Mutation.adoptUnknownDevice(id)                  F F ✓ F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U
 Mutation.adoptUnknownDevices(ids)                F F ✓ F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U

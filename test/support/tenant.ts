@@ -20,6 +20,8 @@ export interface Tenant {
   exampleId: string;
   configurationFieldId: string;
   ruleId: string;
+  /** A note of the device. */
+  noteId: string;
   /** An alert that fires, of a rule of its own. */
   alertId: string;
   unknownDeviceId: string;
@@ -114,6 +116,7 @@ export async function createTenant(server: TestServer, admin?: Person): Promise<
        addConfigurationField(productId: $product, input: { identifier: "NOTE", type: STRING, name: $marker }) { id }
        createRule(productId: $product, input: { name: $marker, levels: [{ severity: INFO, all: [{ absentSeconds: 2678400 }] }] }) { id }
        addDecoderExample(productId: $product, name: $marker, request: { body: "{}" }, expected: []) { id }
+       addNote(deviceId: $device, text: $marker) { id }
      }`,
     { device: product.deviceId, product: product.productId, marker, value: marker },
     member.token,
@@ -158,6 +161,7 @@ export async function createTenant(server: TestServer, admin?: Person): Promise<
     exampleId: data['addDecoderExample'].id,
     configurationFieldId: data['addConfigurationField'].id,
     ruleId: data['createRule'].id,
+    noteId: data['addNote'].id,
     alertId: await makeAlert(server, member.token, product, { withRule: true }),
     unknownDeviceId: unknownId(marker),
     otherUnknownDeviceId: unknownId(`${marker}-2`),

@@ -75,6 +75,9 @@ export type FieldRole = 'BATTERY' | 'LOCATION' | 'PRIMARY' | 'SECONDARY' | 'SIGN
 /** `FieldType` of schema.graphql. */
 export type FieldType = 'BOOLEAN' | 'FLOAT' | 'GEOLOCATION' | 'INTEGER' | 'STRING';
 
+/** `NoteKind` of schema.graphql. */
+export type NoteKind = 'CHANGED' | 'CONFIGURED' | 'MOVED' | 'REPLACED' | 'WRITTEN';
+
 /** `OnExisting` of schema.graphql. */
 export type OnExisting = 'FAIL' | 'KEEP' | 'UPDATE';
 
@@ -136,4 +139,4 @@ export type WebhookAnswerInput = { body?: string | null | undefined; contentType
 export type WriteRateSource = 'DEVICE' | 'PRODUCT' | 'SERVER' | 'WORKSPACE';
 
 /** The name of every mutation. */
-export const MUTATIONS = 'acceptInvitation acknowledgeAlert activateDecoder addConfigurationField addDecoderExample addField adoptUnknownDevice adoptUnknownDevices applyConfiguration changePassword cloneProduct createDevices createEndpoint createInvitation createPasswordReset createProduct createRule createToken createUser createWorkspace deleteDashboard deleteDeviceView deleteDevices deleteEndpoint deleteMeasurements deleteProduct deleteRule deleteUser deleteWorkspace ignoreSuggestedField importDevices planConfiguration recordMeasurements removeConfigurationField removeDecoderExample removeField removeFieldAlias removeMember renameField renameWorkspace renewToken replaceDevice replayCalls resetPassword retryDeliveries revokeInvitation revokeToken rotateEndpointSecret rotateWebhook saveDashboard saveDecoder saveDeviceView setConfiguration setMember setWriteRate signIn snoozeAlert testDecoder testEndpoint testRule updateConfigurationField updateDevice updateDevices updateEndpoint updateField updateProduct updateRule updateToken updateUser'.split(' ');
+export const MUTATIONS = 'acceptInvitation acknowledgeAlert activateDecoder addConfigurationField addDecoderExample addField addNote adoptUnknownDevice adoptUnknownDevices applyConfiguration changePassword cloneProduct createDevices createEndpoint createInvitation createPasswordReset createProduct createRule createToken createUser createWorkspace deleteDashboard deleteDeviceView deleteDevices deleteEndpoint deleteMeasurements deleteProduct deleteRule deleteUser deleteWorkspace ignoreSuggestedField importDevices planConfiguration recordMeasurements removeConfigurationField removeDecoderExample removeField removeFieldAlias removeMember removeNote renameField renameWorkspace renewToken replaceDevice replayCalls resetPassword retryDeliveries revokeInvitation revokeToken rotateEndpointSecret rotateWebhook saveDashboard saveDecoder saveDeviceView setConfiguration setMember setWriteRate signIn snoozeAlert testDecoder testEndpoint testRule updateConfigurationField updateDevice updateDevices updateEndpoint updateField updateNote updateProduct updateRule updateToken updateUser'.split(' ');

@@ -3,6 +3,7 @@ const NAMES = [
   'muted',
   'line',
   'panel',
+  'good',
   'warn',
   'bad',
   'series-1',
@@ -14,7 +15,8 @@ const NAMES = [
 ];
 
 /** A variable of the style sheet that canvases use. */
-export type ColorName = 'text' | 'muted' | 'line' | 'panel' | 'warn' | 'bad' | `series-${1 | 2 | 3 | 4 | 5 | 6}`;
+export type ColorName =
+  'text' | 'muted' | 'line' | 'panel' | 'good' | 'warn' | 'bad' | `series-${1 | 2 | 3 | 4 | 5 | 6}`;
 
 let known: Map<string, string> | null = null;
 const listeners = new Set<() => void>();

@@ -32,3 +32,14 @@ export function timeLabels(marks: readonly number[], step: number): string[] {
     return isNew ? `${text}\n${below}` : text;
   });
 }
+
+/** Milliseconds of a range from which on its labels show no seconds. */
+const FINE_MS = 900_000;
+/** A late time of a day: no label is wider. */
+const WIDE = Date.UTC(2000, 8, 30, 22, 58, 58);
+
+/** The widest labels of a range in milliseconds. */
+export function sampleLabels({ from, to }: { from: number; to: number }): string[] {
+  const fine = FORMATS[to - from < FINE_MS ? 'second' : 'minute'];
+  return [fine, FORMATS.day].map((format) => timeFormat(format).format(WIDE));
+}

@@ -1,13 +1,17 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { axisWidth, fittingName, FONT, widthOf } from './axis-text.ts';
 import { color, type ColorName, faint, onColors } from './chart-colors.ts';
+import { drawForgotten, drawStates, drawTimes } from './draw-marks.ts';
 import { followFingers } from './follow-fingers.ts';
 import { followKeys } from './follow-keys.ts';
 import type { Stretch } from './gestured-range.ts';
+import { joined, nearestIndex, type OtherSeries, placeOf, shapeOfOthers, uplotSeries } from './other-series.ts';
 import { drawReferences, type Reference, spanOf } from './references.ts';
 import { zoneName } from '../time/local-time.ts';
-import { timeLabels } from './time-axis.ts';
+import { sampleLabels, timeLabels } from './time-axis.ts';
+import { numberText } from '../parts/value-text.ts';
 import { valueMarks } from './value-marks.ts';
 import './time-chart.css';
 
@@ -40,6 +44,14 @@ interface TimeChartProps {
   color?: ColorName;
   /** Lines to compare the values with, always in sight. */
   references?: readonly Reference[] | undefined;
+  /** Lines of other fields, times or devices. */
+  others?: readonly OtherSeries[] | undefined;
+  /** Times (Unix seconds) that are marked, as of notes. */
+  marked?: readonly number[] | undefined;
+  /** The time (ms) before which values are no longer kept. */
+  keptFrom?: number | null | undefined;
+  /** The colour of a state; null: that of the line. */
+  stateColor?: ((value: number) => ColorName | null) | undefined;
   height?: number;
   /** Charts with the same key share their cursor. */
   syncKey: string;
@@ -52,13 +64,6 @@ interface TimeChartProps {
 }
 
 const HEIGHT = 176;
-const AXIS_WIDTH = 64;
-/** Half the width of the label under the last mark. */
-const HALF_A_LABEL = 20;
-const FONT = '12px system-ui, sans-serif';
-/** Pixels between a text at the axis and the chart. */
-const BESIDE_TEXT = 9;
-const MOST_LETTERS = 16;
 /** Pixels between two points from which each is shown as a dot. */
 const DOT_EVERY = 14;
 const NARROWEST_DRAG = 6;
@@ -74,13 +79,15 @@ export function TimeChart(props: TimeChartProps) {
   const latest = useRef(props);
   const held = useRef<Stretch | null>(null);
   latest.current = { ...props, ...held.current };
-  const { label, data, from, to, shape, names, height = HEIGHT, color: ink = 'series-1', syncKey } = props;
-  const [isBars, isRead] = [shape === 'bar', props.onCursor !== undefined];
-  const rows = names?.join('\n');
+  const { label, data, from, to, shape, names, height = HEIGHT, color: ink = 'series-1', syncKey, keptFrom } = props;
+  const { others = NO_OTHERS } = props;
+  const [isBars, isRead, shapes] = [shape === 'bar', props.onCursor !== undefined, shapeOfOthers(others)];
+  const [rows, marks] = [names?.join('\n'), props.marked?.join()];
   useEffect(() => {
     const element = host.current!;
     const sizeOf = (): Size => ({ width: element.clientWidth, height: element.clientHeight });
-    const made = new uPlot(optionsOf(latest, sizeOf(), { isBars, ink, syncKey }), [[], [], [], []], element);
+    const empty = [[], [], [], [], ...others.map(() => [])] as unknown as uPlot.AlignedData;
+    const made = new uPlot(optionsOf(latest, sizeOf(), { isBars, ink, syncKey, others }), empty, element);
     chart.current = made;
     const resized = new ResizeObserver(() => made.setSize(sizeOf()));
     resized.observe(element);
@@ -102,14 +109,15 @@ export function TimeChart(props: TimeChartProps) {
       made.destroy();
       chart.current = null;
     };
-  }, [isBars, isRead, ink, syncKey]);
+  }, [isBars, isRead, ink, syncKey, shapes]);
   useEffect(() => {
     const drawn = chart.current!;
     const { timestamps, values, band } = data;
     for (const edge of EDGES)
       if (drawn.series[edge]!.show !== (band !== undefined)) drawn.setSeries(edge, { show: band !== undefined });
-    drawn.setData([timestamps, values, band?.low ?? [], band?.high ?? []] as unknown as uPlot.AlignedData);
-  }, [data, from, to, shape, isRead, ink, syncKey, rows, props.references]);
+    const own = [timestamps, values, band?.low ?? [], band?.high ?? []] as unknown as uPlot.AlignedData;
+    drawn.setData(joined(own, others));
+  }, [data, from, to, shape, isRead, ink, syncKey, rows, others, shapes, props.references, marks, keptFrom]);
   return (
     <div
       ref={host}
@@ -127,14 +135,17 @@ const EDGES = [2, 3] as const;
 
 type Size = Pick<uPlot.Options, 'width' | 'height'>;
 
+const NO_OTHERS: readonly OtherSeries[] = [];
+
 interface Fixed {
   isBars: boolean;
   ink: ColorName;
   syncKey: string;
+  others: readonly OtherSeries[];
 }
 
 function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed): uPlot.Options {
-  const { isBars, ink, syncKey } = fixed;
+  const { isBars, ink, syncKey, others } = fixed;
   const stroke = (): string => color(ink);
   const axis = {
     stroke: () => color('muted'),
@@ -154,7 +165,8 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
     ...size,
     // Marks stand at the full hours and days of the reader's zone.
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zoneName()),
-    padding: [8, HALF_A_LABEL, 0, 0],
+    // The label under the last mark is as far right of the chart as half of it.
+    padding: [8, () => widthOf(sampleLabels(latest.current)) / 2 + 1, 0, 0],
     legend: { show: false },
     cursor: {
       sync: {
@@ -164,6 +176,7 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
         filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave', sub: () => true },
       },
       y: false,
+      dataIdx: (drawn, series, at) => (others.length === 0 ? at : nearestIndex(drawn.data[series]!, at)),
       drag: { x: true, y: false, setScale: false, dist: NARROWEST_DRAG },
       points: { size: 7, fill: stroke, stroke: () => color('panel'), width: 2 },
       bind: {
@@ -181,6 +194,7 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
           return rangeOf(low, high, names(), latest.current.shape);
         },
       },
+      own: { range: (_chart, min, max) => rangeOf(min, max, undefined, 'line') },
     },
     axes: [
       { ...axis, size: 40, space: 64, values: (_chart, marks, _axis, _space, step) => timeLabels(marks, step) },
@@ -191,6 +205,7 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
         values: ({ ctx }, splits) =>
           splits.map((value) => fittingName(ctx, names()?.[value]) ?? latest.current.text(value)),
       },
+      ...ownAxis(others),
     ],
     series: [
       {},
@@ -210,11 +225,21 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
       },
       edge,
       edge,
+      ...uplotSeries(others),
     ],
     bands: [{ series: [EDGES[1], EDGES[0]], fill: () => faint(ink, 0.18) }],
     hooks: {
-      draw: [(drawn) => drawReferences(drawn, latest.current.references)],
-      setCursor: [({ cursor }) => latest.current.onCursor?.(cursor.idx ?? null)],
+      drawClear: [(drawn) => drawForgotten(drawn, latest.current.keptFrom)],
+      draw: [
+        (drawn) => {
+          drawStates(drawn, latest.current.stateColor);
+          drawReferences(drawn, latest.current.references);
+          drawTimes(drawn, latest.current.marked);
+        },
+      ],
+      setCursor: [
+        ({ cursor, data: [times] }) => latest.current.onCursor?.(ownIndex(latest.current, cursor.idx, times)),
+      ],
       setSelect: [
         (drawn) => {
           const { left, width: wide } = drawn.select;
@@ -226,6 +251,36 @@ function optionsOf(latest: { current: TimeChartProps }, size: Size, fixed: Fixed
       ],
     },
   };
+}
+
+/** The index of the chart's own value under the cursor, whose place is among the times of all lines. */
+function ownIndex(
+  { data, others = NO_OTHERS }: TimeChartProps,
+  at: number | null | undefined,
+  times: ArrayLike<number>,
+): UnderCursor {
+  if (at == null || others.length === 0) return at ?? null;
+  return placeOf(data.timestamps, times[at] ?? 0);
+}
+
+/** The axis of a line that has one of its own. */
+function ownAxis(others: readonly OtherSeries[]): uPlot.Axis[] {
+  const ink = others.find(({ axis }) => axis === 'own')?.color;
+  if (ink === undefined) return [];
+  return [
+    {
+      scale: 'own',
+      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- constants of a declaration have no values
+      side: 1,
+      stroke: () => color(ink),
+      grid: { show: false },
+      ticks: { stroke: () => color('line'), width: 1, size: 4 },
+      font: FONT,
+      size: (chart, texts: string[] | null) => axisWidth(chart.ctx, texts ?? []),
+      splits: (_chart, _axis, min, max, step) => valueMarks(min, max, step),
+      values: (_chart, splits) => splits.map(numberText),
+    },
+  ];
 }
 
 const BAR_PART = 0.8;
@@ -256,29 +311,4 @@ function rangeOf(
   }
   const room = max > min ? (max - min) * 0.08 : Math.max(Math.abs(max) * 0.05, 0.5);
   return [min - room, max + room];
-}
-
-/** The same width for most charts; wider when a number would lose its first digits, and so be wrong. */
-function axisWidth(ctx: CanvasRenderingContext2D, texts: readonly string[]): number {
-  ctx.save();
-  ctx.font = FONT;
-  const widest = Math.max(0, ...texts.map((text) => ctx.measureText(text).width));
-  ctx.restore();
-  return Math.max(AXIS_WIDTH, Math.ceil(widest) + BESIDE_TEXT);
-}
-
-/** The part of a name that fits beside the axis. */
-function fittingName(ctx: CanvasRenderingContext2D, name: string | undefined): string | undefined {
-  if (name === undefined) return undefined;
-  ctx.save();
-  ctx.font = FONT;
-  const fits = (text: string): boolean => ctx.measureText(text).width <= AXIS_WIDTH - BESIDE_TEXT;
-  let text = name.slice(0, MOST_LETTERS);
-  let shown = name.length > MOST_LETTERS ? `${text}…` : name;
-  while (text !== '' && !fits(shown)) {
-    text = text.slice(0, -1);
-    shown = `${text}…`;
-  }
-  ctx.restore();
-  return shown;
 }

@@ -91,7 +91,6 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Mutation.addConfigurationField': CONFIGURE,
   'Mutation.updateConfigurationField': CONFIGURE,
   'Mutation.removeConfigurationField': CONFIGURE,
-  // A key needs a token of the whole workspace: whether it is free tells of products that a limit hides.
   'Mutation.createRule': CONFIGURE,
   'Mutation.updateRule': CONFIGURE,
   'Mutation.deleteRule': CONFIGURE,
@@ -102,14 +101,16 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Mutation.importDevices': CONFIGURE,
   // What it counts tells of devices.
   'Mutation.updateDevices': { needs: ['READ', 'CONFIGURE'] },
-  // A changed serial number needs the product as a whole, and a move both products: whether the number is free reveals
-  // devices that a limit hides.
+  // Another serial number needs the whole product, and a move both: a free number tells of devices that a limit hides.
   'Mutation.updateDevice': CONFIGURE,
   'Mutation.deleteDevices': CONFIGURE,
   // CONFIGURE for a shared one, a person for their own: the argument decides.
   'Mutation.saveDeviceView': READ,
   'Mutation.deleteDeviceView': READ,
   'Mutation.setConfiguration': CONFIGURE,
+  'Mutation.addNote': CONFIGURE,
+  'Mutation.updateNote': CONFIGURE,
+  'Mutation.removeNote': CONFIGURE,
   // The same, unless it is the number of the device to absorb, which the token sees.
   'Mutation.replaceDevice': CONFIGURE,
   'Mutation.adoptUnknownDevice': { needs: ['CONFIGURE'], whole: true },
@@ -169,8 +170,9 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   Device: {
     'id name serialNumber deviceType product createdAt workspaceId': ANY,
     'plan tags metadata location offlineAfterSeconds writeRate configuration': DEVICE_SETUP,
-    'online lastHeardAt latest measurements history statistics mqttClients': { anyOf: ['READ'], on: 'device' },
+    'online lastHeardAt latest measurements history statistics notes mqttClients': { anyOf: ['READ'], on: 'device' },
   },
+  DeviceNote: { 'id at kind text author createdAt': SETUP },
   Field: {
     'id identifier type': ANY,
     'name description unit role meaning overflowAt display aliases': SETUP,

@@ -55,6 +55,9 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
   deleteDeviceView: 'workspace',
   replaceDevice: 'workspace',
   setConfiguration: 'workspace',
+  addNote: 'workspace',
+  updateNote: 'workspace',
+  removeNote: 'workspace',
   adoptUnknownDevice: 'workspace',
   adoptUnknownDevices: 'workspace',
   setWriteRate: 'workspace',
@@ -82,7 +85,7 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
 /** Arguments that are logged as they are, under this name at any depth. */
 export const TOLD: ReadonlySet<string> = new Set(
   (
-    'id ids productId deviceId workspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
+    'id ids at productId deviceId workspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
     'dryRun status force ignore version name email operator role kind scopes expiresAt identifier type meaning ' +
     'overflowAt display decimals words color low high unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
     'until confirm enabled levels forSeconds clearForSeconds latched schedule severity all any field operator value otherField ' +

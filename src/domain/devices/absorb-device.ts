@@ -5,6 +5,7 @@ import { deviceIdentity } from '../text/device-identity.ts';
 import { type Device, DeviceSchema } from '../entities/device.ts';
 import { FieldSchema } from '../entities/field.ts';
 import { ProductSchema } from '../entities/product.ts';
+import { passNotes } from '../notes/write-note.ts';
 import { readRows, storedKeyOf } from '../moves/moved-rows.ts';
 
 /**
@@ -47,6 +48,7 @@ export async function absorbDevice(
     device.key,
     now,
   ]);
+  await passNotes(em, absorbed, device);
   await em.nativeDelete(DeviceSchema, { key: absorbed.key });
   await em.execute('delete from rule_state where device_key = ?', [absorbed.key], 'run');
 }

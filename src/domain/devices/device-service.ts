@@ -20,6 +20,7 @@ import {
   checkTags,
   type NewDevice,
 } from './device-input.ts';
+import { noteChanges, noteReplaced, toldState } from '../notes/note-changes.ts';
 import { findDevice, findDeviceKeys, placeOfDevice } from '../access/find-device.ts';
 import { checkOfflineAfter } from './offline-after.ts';
 import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
@@ -184,6 +185,7 @@ export class DeviceService {
     const device = await this.#deps.database.write(async (em) => {
       const found = await findDevice(em, access, id, 'CONFIGURE');
       changes.splice(0, 1, changeOfDevice(found));
+      const before = toldState(found);
       if (move !== null) await this.#deps.moves.carryOut(em, access, found, move);
       const serialNumber = change.serialNumber ?? found.serialNumber;
       const path = change.serialNumber == null ? 'input.productId' : 'input.serialNumber';
@@ -202,6 +204,7 @@ export class DeviceService {
         found.offlineAfterSeconds = checkOfflineAfter(change.offlineAfterSeconds, 'input.offlineAfterSeconds');
       const searched = change.metadata === undefined ? keptMetadata(found.searchText) : metadataText(change.metadata);
       found.searchText = deviceSearchText(found, searched);
+      await noteChanges({ em, access, now: this.#deps.now() }, before, found);
       return found;
     });
     await this.#deps.cluster.changed(move === null ? changes : [...changes, changeOfDevice(device)]);
@@ -252,6 +255,7 @@ export class DeviceService {
     let tell = (): void => {};
     const { device, gone } = await this.#deps.database.write(async (em) => {
       const found = await findDevice(em, access, id, 'CONFIGURE');
+      const before = toldState(found);
       const absorbed = absorb === null ? null : await findDevice(em, access, absorb, 'CONFIGURE');
       if (absorbed !== null) {
         // First what is locked before alerts elsewhere.
@@ -263,6 +267,7 @@ export class DeviceService {
       if (serialNumber !== found.serialNumber)
         await this.#changeSerial(em, absorbed === null ? access : null, found, serialNumber, 'input.serialNumber');
       found.searchText = deviceSearchText(found, keptMetadata(found.searchText));
+      await noteReplaced({ em, access, now: this.#deps.now() }, before, found, absorbed?.name ?? null);
       return { device: found, gone: absorbed?.id ?? null };
     });
     tell();

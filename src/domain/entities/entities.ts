@@ -7,6 +7,7 @@ import { DecoderExampleSchema } from './decoder-example.ts';
 import { DecoderVersionSchema } from './decoder-version.ts';
 import { DeviceSchema } from './device.ts';
 import { DeviceViewSchema } from './device-view.ts';
+import { DeviceNoteSchema } from './device-note.ts';
 import { EndpointSchema } from './endpoint.ts';
 import { FieldAliasSchema } from './field-alias.ts';
 import { FieldSchema } from './field.ts';
@@ -47,6 +48,7 @@ export const ENTITIES = [
   DeviceSchema,
   DeviceViewSchema,
   RetentionGraceSchema,
+  DeviceNoteSchema,
   ProductAnswerSchema,
   DecoderVersionSchema,
   DecoderExampleSchema,

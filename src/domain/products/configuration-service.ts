@@ -15,6 +15,7 @@ import {
 } from '../entities/configuration-field.ts';
 import type { Device } from '../entities/device.ts';
 import { FIELD_IDENTIFIER } from '../entities/field.ts';
+import { noteConfigured } from '../notes/note-changes.ts';
 import { requireUnwatched } from '../rules/rule-rows.ts';
 import { checkOptionalText } from '../text/text.ts';
 import { checkConfiguration } from '../devices/device-input.ts';
@@ -28,6 +29,7 @@ export const MAX_CONFIGURATION_FIELDS = 200;
 interface ConfigurationServiceDeps {
   database: Database;
   cluster: Cluster;
+  now: () => number;
 }
 
 interface NewConfigurationField {
@@ -124,6 +126,9 @@ export class ConfigurationService {
       const { dialect } = this.#deps.database;
       const before = (await readLongJson(em, dialect, 'configuration', [found.key])).get(found.key) ?? '{}';
       const own = new Map(Object.entries(JSON.parse(before) as Record<string, unknown>));
+      const valuesNow = (): Map<string, unknown> =>
+        new Map(fields.flatMap(({ key, identifier }) => (own.has(`${key}`) ? [[identifier, own.get(`${key}`)]] : [])));
+      const known = valuesNow();
       for (const [identifier, value] of Object.entries(values)) {
         const field = fields.find((one) => one.identifier === identifier);
         if (field === undefined)
@@ -136,6 +141,8 @@ export class ConfigurationService {
       const kept = fields.map(({ key }) => String(key)).filter((key) => own.has(key));
       const configuration = Object.fromEntries(kept.map((key) => [key, own.get(key)]));
       found.configuration = checkConfiguration(configuration, 'values');
+      const changing = { em, access, now: this.#deps.now() };
+      await noteConfigured(changing, { before: known, after: valuesNow() }, found);
       return found;
     });
     await this.#deps.cluster.changed([changeOfDevice(device)]);

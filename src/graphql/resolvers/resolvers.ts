@@ -23,6 +23,7 @@ import type { History } from '../../domain/history/history.ts';
 import { Fleet } from '../../domain/fleet/fleet.ts';
 import { FleetPlaces } from '../../domain/fleet/fleet-places.ts';
 import type { ValueTally } from '../../domain/measurements/value-tally.ts';
+import type { NoteService } from '../../domain/notes/note-service.ts';
 import type { Plans } from '../../domain/plans/plans.ts';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
 import type { MeasurementStore } from '../../domain/ports/store.ts';
@@ -81,6 +82,7 @@ import {
   ProductWriteRateResolver,
   WorkspaceWriteRateResolver,
 } from './objects/write-rate-resolvers.ts';
+import { NoteResolver } from './note-resolver.ts';
 import { PlanResolver } from './plan-resolver.ts';
 import { ProductResolver } from './product-resolver.ts';
 import { ReplayResolver } from './replay-resolver.ts';
@@ -116,6 +118,7 @@ export interface ResolverDeps {
   accessLinks: AccessLinks;
   deviceList: DeviceList;
   deviceClients: DeviceClients;
+  notes: NoteService;
   writeRates: WriteRateService;
   calls: CallLog;
   callSearch: CallSearch;
@@ -193,6 +196,7 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [DeviceImportResolver, (d) => new DeviceImportResolver(d.deviceImporter)],
   [DeviceResolver, (d) => new DeviceResolver(d.devices, d.deviceList, d.writeRates, d.shares)],
   [DeviceObjectResolver, (d) => new DeviceObjectResolver(d.plans, d.deviceClients, d.now)],
+  [NoteResolver, (d) => new NoteResolver(d.notes)],
   [DeviceValuesResolver, (d) => new DeviceValuesResolver(d.ingestCache, d.history)],
   [SeriesResolver, () => new SeriesResolver()],
   [DeviceWriteRateResolver, (d) => new DeviceWriteRateResolver(d.writeRates)],

@@ -9,6 +9,7 @@ import { CONFIGURATION_TYPES } from '../../domain/entities/configuration-field.t
 import { FIELD_MEANINGS, FIELD_ROLES, FIELD_TYPES } from '../../domain/entities/field.ts';
 import { AGGREGATIONS, GAP_FILLS } from '../../domain/ports/series-request.ts';
 import { CALL_STATUSES } from '../../domain/ports/store.ts';
+import { NOTE_KINDS } from '../../domain/entities/device-note.ts';
 import { DEVICE_TYPES } from '../../domain/entities/product.ts';
 import { TOKEN_KINDS, TOKEN_SCOPES } from '../../domain/entities/token.ts';
 import { ENDPOINT_KINDS } from '../../domain/entities/endpoint.ts';
@@ -117,6 +118,13 @@ export const WriteRateSourceEnum = enumOf('WriteRateSource', WRITE_RATE_SOURCES,
   PRODUCT: 'For all devices of the product.',
   WORKSPACE: 'For all devices of the workspace.',
   SERVER: 'Nowhere: the default of the server, WRITE_RATE_PER_FIELD.',
+});
+export const NoteKindEnum = enumOf('NoteKind', NOTE_KINDS, 'What a note of a device tells of.', {
+  WRITTEN: 'What somebody wrote.',
+  REPLACED: 'It goes on with another sensor.',
+  MOVED: 'It moved to another product.',
+  CONFIGURED: 'Its configuration was changed.',
+  CHANGED: 'Its serial number or plan was changed.',
 });
 export const CallStatusEnum = enumOf('CallStatus', CALL_STATUSES, 'What became of a logged call.', {
   STORED: 'Every entry was stored.',

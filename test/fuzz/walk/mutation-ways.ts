@@ -1,6 +1,7 @@
 import { PASSWORD } from '../../support/tenant.ts';
 import { DASHBOARDS } from './dashboard-ways.ts';
 import { ENDPOINTS } from './endpoint-ways.ts';
+import { NOTES } from './note-ways.ts';
 import { RULES } from './rule-ways.ts';
 import type { Args, MutationWay } from './ways.ts';
 import { unique, type World } from './world.ts';
@@ -385,6 +386,7 @@ export const MUTATION_WAYS: Record<string, MutationWay> = {
   ...DEVICES,
   ...PRODUCTS,
   ...RULES,
+  ...NOTES,
   ...ENDPOINTS,
   ...DASHBOARDS,
   ...ADMINISTRATION,

@@ -123,6 +123,7 @@ export const OUTPUT_WAYS: OutputWays = {
     },
     { field: 'f0', first: FIRST, after: w.cursors.measurements },
   ],
+  'Device.notes': () => [{}, { ...ALWAYS, first: (at: number) => 1 + (at % 500) }],
   'Device.statistics': () => [
     RANGE,
     { from: RANGE.from, to: (at: number) => `2002-01-01T00:${10 + (at % 50)}:00Z`, fields: ['f0', 'f1', 'f2'] },

@@ -272,6 +272,11 @@ export class Maker {
     return (await this.#server.gql(create, { w: this.#world.workspaceId, i: NOWHERE }))['createEndpoint'].endpoint.id;
   }
 
+  async note(): Promise<string> {
+    const create = 'mutation ($d: ID!) { addNote(deviceId: $d, text: "x") { id } }';
+    return (await this.#server.gql(create, { d: this.#world.deviceIds[0] }))['addNote'].id;
+  }
+
   /** An alert that is on. */
   async alert(): Promise<string> {
     const id = this.#world.deviceIds.at(-2)!;

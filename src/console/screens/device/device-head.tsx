@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { useFiring } from '../../alerts/use-firing.ts';
 import { useStore } from '../../api/store.ts';
 import { href, navigate } from '../../navigation/place.ts';
 import { DeleteDevices } from '../../deleting/delete-devices.tsx';
@@ -15,22 +14,23 @@ import { zoneName } from '../../time/local-time.ts';
 import { EditDevice } from './edit-device.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { MqttClients } from './mqtt-clients.tsx';
-import type { ShownDevice } from './shown-device.ts';
+import type { FiringAlert, ShownDevice } from './shown-device.ts';
 import { WriteValue } from './write-value.tsx';
 
 interface DeviceHeadProps {
   device: ShownDevice;
+  /** Those that fire. */
+  alerts: readonly FiringAlert[];
   /** The shown range, for exports. */
   shown: { from: number; to: number };
   onChanged: () => void;
 }
 
 /** Name and state of a device, and its actions. */
-export function DeviceHead({ device, shown, onChanged }: DeviceHeadProps) {
+export function DeviceHead({ device, alerts, shown, onChanged }: DeviceHeadProps) {
   const [sheet, setSheet] = useState<'write' | 'edit' | 'line' | 'delete' | null>(null);
   const workspace = useStore(workspaceId);
   const { id, name, serialNumber, online, lastHeardAt, tags, product, location, plan } = device;
-  const { alerts } = useFiring({ deviceId: id });
   const close = (): void => setSheet(null);
   return (
     <>
@@ -98,9 +98,9 @@ export function DeviceHead({ device, shown, onChanged }: DeviceHeadProps) {
           </Fact>
         )}
         <Fact name="Alerts">
-          {alerts === null || alerts.length === 0 ? (
+          {alerts.length === 0 ? (
             <a class="device-alerts muted" href={href('/alerts', { device: id, state: 'any' })}>
-              {alerts === null ? '–' : 'none fires'}
+              none fires
             </a>
           ) : (
             alerts.map(({ id: alert, severity, rule }) => (

@@ -1,19 +1,28 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import type { ColorName } from '../../chart/chart-colors.ts';
+import { chartDataOf, MAX_STATES } from '../../chart/field-chart-data.ts';
+import { levelLine, type Reference } from '../../chart/references.ts';
 import { type ChartData, TimeChart, type UnderCursor } from '../../chart/time-chart.tsx';
+import { displayOf, shownColor, shownText, type WordColor } from '../../fields/display.ts';
 import { BUCKETS_SHOW } from '../../fields/meanings.ts';
 import { Note } from '../../parts/note.tsx';
-import { dateTimeText } from '../../parts/time-text.ts';
-import { numberText, valueText } from '../../parts/value-text.ts';
-import { chartDataOf, MAX_STATES } from '../../chart/field-chart-data.ts';
+import { numberText } from '../../parts/value-text.ts';
+import { Compared } from './compared.tsx';
+import type { DeviceField } from './device.graphql.ts';
+import { FieldHead } from './field-head.tsx';
+import { Readout } from './readout.tsx';
 import { StatisticsLine } from './statistics-line.tsx';
-import { type FieldCardProps, POINTS, useFieldValues } from './use-field-values.ts';
+import type { FieldCardProps } from './field-card.ts';
+import { isNumeric, POINTS } from './use-charts.ts';
+import { useDrawnValues } from './use-drawn-values.ts';
 
-/** The chart of one field with the statistics of the range, fetched when it becomes visible. */
+/** The chart of one field with the statistics of the range. */
 export function FieldChart(props: FieldCardProps) {
-  const { field, range } = props;
-  const { identifier, name, unit, type } = field;
+  const { field, values, range, others } = props;
+  const { identifier, name, type } = field;
   const host = useRef<HTMLElement>(null);
-  const { answer, pushed, from, to, statistics, error } = useFieldValues(props, host);
+  const fetched = values?.answer ?? null;
+  const { answer, pushed, from, to } = useDrawnValues({ ...props, identifier, answer: fetched }, host);
   const [at, setAt] = useState<UnderCursor>(null);
   const drawn = useMemo(
     () => answer && chartDataOf(type, answer, pushed, { from, to, points: POINTS }),
@@ -21,43 +30,40 @@ export function FieldChart(props: FieldCardProps) {
   );
   const onCursor = useCallback((next: UnderCursor) => setAt(next), []);
   const isShare = type === 'BOOLEAN' && drawn?.resolution != null;
-  const write = (value: number): string => (isShare ? `${numberText(value * 100)}%` : numberText(value));
+  const names = useMemo(() => drawn?.names?.map((one) => shownText(valueNamed(one, field), field)), [drawn, field]);
+  const stateColor = useMemo(() => stateColors(drawn?.names, field), [drawn, field]);
+  const references = useMemo(
+    () => (isNumeric(field) ? [...boundsOf(field, { from, to }), ...props.linesOf(identifier, { from, to })] : []),
+    [field, from, to, props.linesOf],
+  );
   const title = name ?? identifier;
+  const data = drawn?.data ?? NOTHING;
   return (
     <section ref={host} class="card field-chart" id={`field-${identifier}`} aria-label={title}>
-      <header class="card-head">
-        <h2 title={field.description ?? identifier}>{title}</h2>
-        {drawn?.resolution != null && (
-          <span class="chip">
-            {isShare
-              ? `share of true per ${drawn.resolution}`
-              : `${BUCKETS_SHOW[field.meaning]} of ${drawn.resolution}`}
-          </span>
-        )}
-        <span class="grow" />
-        {drawn !== null && (
-          <Readout
-            data={drawn.data}
-            names={drawn.names}
-            at={at}
-            text={(value) => (isShare ? write(value) : valueText(value, unit))}
-          />
-        )}
-      </header>
-      {error !== null && <Note kind="error">{error}</Note>}
+      <FieldHead {...props} chip={drawn?.resolution == null ? null : chipText(field, drawn.resolution, isShare)}>
+        {drawn !== null && <Readout data={data} field={field} names={drawn.names} isShare={isShare} at={at} />}
+      </FieldHead>
+      {others.length > 0 && (
+        <Compared others={others} time={data.timestamps[at ?? data.timestamps.length - 1] ?? null} field={field} />
+      )}
       {answer !== null && drawn === null ? (
         <Note>More than {MAX_STATES} different texts in this range: see the latest value above, or export them.</Note>
       ) : (
         <div class="charted">
           <TimeChart
             label={`${title} over time`}
-            data={drawn?.data ?? NOTHING}
+            data={data}
             from={from}
             to={to}
-            shape={(type === 'FLOAT' || type === 'INTEGER') && field.meaning !== 'STATE' ? 'line' : 'step'}
-            names={drawn?.names}
-            text={write}
+            shape={isNumeric(field) && field.meaning !== 'STATE' ? 'line' : 'step'}
+            names={names}
+            text={isShare ? percentText : numberText}
             color={COLORS[type]}
+            stateColor={stateColor}
+            references={references}
+            others={others}
+            marked={props.marked}
+            keptFrom={props.keptFrom}
             syncKey="device"
             onCursor={onCursor}
             onZoom={range.zoom}
@@ -66,7 +72,7 @@ export function FieldChart(props: FieldCardProps) {
           {drawn?.data.timestamps.length === 0 && <p class="hint no-values">No value in this range.</p>}
         </div>
       )}
-      <StatisticsLine statistics={statistics} unit={unit} type={type} meaning={field.meaning} />
+      <StatisticsLine statistics={values?.statistics ?? null} field={field} />
     </section>
   );
 }
@@ -79,29 +85,47 @@ const COLORS = {
   STRING: 'series-3',
   GEOLOCATION: 'series-6',
 } as const;
+const INKS: Record<WordColor, ColorName> = {
+  green: 'good',
+  amber: 'warn',
+  red: 'bad',
+  blue: 'series-1',
+  grey: 'muted',
+};
 
-interface ReadoutProps {
-  data: ChartData;
-  names: readonly string[] | undefined;
-  at: UnderCursor;
-  text: (value: number) => string;
+function percentText(share: number): string {
+  return `${numberText(share * 100)}%`;
 }
 
-/** The value under the cursor, or the last one. */
-function Readout({ data: { timestamps, values, band }, names, at, text }: ReadoutProps) {
-  const index = at ?? values.findLastIndex((value) => value !== null);
-  const [value, timestamp] = [values[index], timestamps[index]];
-  if (value == null || timestamp === undefined) return <span class="readout muted">–</span>;
-  const [low, high] = [band?.low[index], band?.high[index]];
-  return (
-    <span class="readout">
-      {at !== null && <small>{dateTimeText(timestamp * 1_000)}</small>}
-      <strong>{names?.[value] ?? text(value)}</strong>
-      {low != null && high != null && (
-        <small>
-          {numberText(low)} … {numberText(high)}
-        </small>
-      )}
-    </span>
-  );
+function chipText(field: DeviceField, resolution: string, isShare: boolean): string {
+  if (!isShare) return `${BUCKETS_SHOW[field.meaning]} of ${resolution}`;
+  return `share of ${shownText(true, field)} per ${resolution}`;
+}
+
+/** The value that a name of a chart stands for. */
+function valueNamed(name: string, { type }: DeviceField): string | boolean {
+  return type === 'BOOLEAN' ? name === 'true' : name;
+}
+
+/** The colours of states, by their places at the axis; undefined: none has one. */
+function stateColors(
+  names: readonly string[] | undefined,
+  field: DeviceField,
+): ((value: number) => ColorName | null) | undefined {
+  const inks = names?.map((name) => shownColor(valueNamed(name, field), field)) ?? [];
+  if (inks.every((ink) => ink === null)) return undefined;
+  return (value) => {
+    const ink = inks[value] ?? null;
+    return ink === null ? null : INKS[ink];
+  };
+}
+
+/** Lines at the bounds beyond which the field's values are striking. */
+function boundsOf(field: DeviceField, range: { from: number; to: number }): Reference[] {
+  const { low, high } = displayOf(field);
+  const line = (value: number | undefined, name: string): Reference[] =>
+    value === undefined
+      ? []
+      : [{ ...levelLine(value, range, { color: 'warn', weight: 'weak' }), name, reach: 'near' as const }];
+  return [...line(low, 'low'), ...line(high, 'high')];
 }

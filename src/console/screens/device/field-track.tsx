@@ -1,21 +1,23 @@
 import { useMemo, useRef } from 'preact/hooks';
-import { useSharedCursor } from '../../chart/shared-cursor.ts';
+import { carriedIn } from '../../chart/field-chart-data.ts';
 import { mergeValues } from '../../chart/merge-values.ts';
+import { useSharedCursor } from '../../chart/shared-cursor.ts';
 import { placeText } from '../../map/place.ts';
 import { nearestInTime, trackOf } from '../../map/track.ts';
 import { TrackMap } from '../../map/track-map.tsx';
 import { Note } from '../../parts/note.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
-import { carriedIn } from '../../chart/field-chart-data.ts';
+import type { FieldCardProps } from './field-card.ts';
+import { FieldHead } from './field-head.tsx';
 import { StatisticsLine } from './statistics-line.tsx';
-import { type FieldCardProps, useFieldValues } from './use-field-values.ts';
+import { useDrawnValues } from './use-drawn-values.ts';
 
 /** The track of a device in the range, on a map that shares its cursor with the charts. */
 export function FieldTrack(props: FieldCardProps) {
-  const { field, range } = props;
-  const { identifier, name, unit, type, description } = field;
+  const { field, values, range } = props;
+  const { identifier, name } = field;
   const host = useRef<HTMLElement>(null);
-  const { answer, pushed, from, to, statistics, error } = useFieldValues(props, host);
+  const { answer, pushed, from, to } = useDrawnValues({ ...props, identifier, answer: values?.answer ?? null }, host);
   const fetched = useMemo(() => (answer === null ? null : carriedIn(answer.raw, true, from)), [answer]);
   // Compute the track only when the begin of a moving range passes a point.
   const first = fetched?.timestamps.findIndex((timestamp) => timestamp > from / 1_000) ?? 0;
@@ -30,10 +32,7 @@ export function FieldTrack(props: FieldCardProps) {
   const resolution = answer?.raw.resolution ?? null;
   return (
     <section ref={host} class="card field-chart" id={`field-${identifier}`} aria-label={title}>
-      <header class="card-head">
-        <h2 title={description ?? identifier}>{title}</h2>
-        {resolution !== null && <span class="chip">the last of each {resolution}</span>}
-        <span class="grow" />
+      <FieldHead {...props} chip={resolution === null ? null : `the last of each ${resolution}`}>
         <span class="readout place">
           {shown === undefined ? (
             <span class="muted">–</span>
@@ -44,8 +43,7 @@ export function FieldTrack(props: FieldCardProps) {
             </>
           )}
         </span>
-      </header>
-      {error !== null && <Note kind="error">{error}</Note>}
+      </FieldHead>
       {answer === null ? (
         <div class="waiting map" />
       ) : track.length === 0 ? (
@@ -59,7 +57,7 @@ export function FieldTrack(props: FieldCardProps) {
           endName={range.fetched.name === 'own' && to < Date.now() ? 'End' : 'Now'}
         />
       )}
-      <StatisticsLine statistics={statistics} unit={unit} type={type} meaning={field.meaning} />
+      <StatisticsLine statistics={values?.statistics ?? null} field={field} />
     </section>
   );
 }

@@ -2,16 +2,23 @@ import { useState } from 'preact/hooks';
 import { Icon } from '../../parts/icon.tsx';
 import { textsOf } from '../../parts/form-texts.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { rangeText } from '../../parts/time-text.ts';
+import { rangeText, timeFormat } from '../../parts/time-text.ts';
 import { Note } from '../../parts/note.tsx';
 import { moved, ownRange, scaled } from '../../time/time-range.ts';
 import { localTime, readLocalTime, timeOf, zoneName } from '../../time/local-time.ts';
 import { type ShownRange, SPAN_NAMES } from './use-range.ts';
 
+const KEPT = { dateStyle: 'medium' } as const;
 const NAMES = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month', year: 'Year' };
 
+interface RangeBarProps {
+  range: ShownRange;
+  /** The time (ms) before which values are no longer kept; null: all are kept. */
+  keptFrom: number | null;
+}
+
 /** Chooses and moves the range of time, and shows the zone of its times. */
-export function RangeBar({ range }: { range: ShownRange }) {
+export function RangeBar({ range, keptFrom }: RangeBarProps) {
   const [isAsking, setAsking] = useState(false);
   const { fetched, shown } = range;
   const view = { ...shown, name: fetched.name };
@@ -56,6 +63,7 @@ export function RangeBar({ range }: { range: ShownRange }) {
       </div>
       <span class="hint span">
         {rangeText(shown.from, shown.to)} · {zoneName()}
+        {keptFrom !== null && keptFrom > shown.from && ` · kept since ${timeFormat(KEPT).format(keptFrom)}`}
       </span>
       {isAsking && (
         <OwnRange

@@ -1,7 +1,8 @@
-import type { FieldMeaning, FieldType } from '../../api/schema-types.ts';
+import { shownText } from '../../fields/display.ts';
 import { placeText, readPlace } from '../../map/place.ts';
 import { dateTimeText } from '../../parts/time-text.ts';
-import { countText, numberText, roundedWithin, valueText } from '../../parts/value-text.ts';
+import { countText, numberText, roundedWithin } from '../../parts/value-text.ts';
+import type { DeviceField } from './device.graphql.ts';
 
 /** Statistics of a range of one field, from the API. */
 export interface RangeStatistics {
@@ -19,19 +20,20 @@ export interface RangeStatistics {
 
 interface StatisticsLineProps {
   statistics: RangeStatistics | null;
-  unit: string | null;
-  type: FieldType;
-  meaning: FieldMeaning;
+  field: DeviceField;
 }
 
 /** The statistics of the range below its chart. */
-export function StatisticsLine({ statistics, unit, type, meaning }: StatisticsLineProps) {
+export function StatisticsLine({ statistics, field }: StatisticsLineProps) {
+  const { type, meaning } = field;
   const isNumber = type === 'FLOAT' || type === 'INTEGER';
   if (statistics === null) return <dl class="statistics" data-numbers={isNumber} />;
   const { count, min, minAt, max, maxAt, average, first, last, difference = null } = statistics;
+  // Directions have no extremes.
+  const bounds = meaning === 'ANGLE' ? [] : ([min, max] as const);
   const isCounted = meaning === 'COUNTER' || meaning === 'TOTAL';
   const place = type === 'GEOLOCATION' ? readPlace(last?.value) : null;
-  const text = (value: number | null): string => valueText(value, unit);
+  const text = (value: number | null): string => shownText(value, field);
   const at = (time: string | null): string | undefined => (time === null ? undefined : dateTimeText(new Date(time)));
   return (
     <dl class="statistics" data-numbers={isNumber}>
@@ -45,22 +47,18 @@ export function StatisticsLine({ statistics, unit, type, meaning }: StatisticsLi
             </>
           )}
           {isCounted ? (
-            <Fact name="Last" value={valueText(last?.value ?? null, unit)} />
+            <Fact name="Last" value={shownText(last?.value ?? null, field)} />
           ) : (
             <Fact
               name="Mean"
-              value={text(
-                average === null
-                  ? null
-                  : roundedWithin(average, meaning === 'ANGLE' ? null : min, meaning === 'ANGLE' ? null : max),
-              )}
+              value={text(average === null ? null : roundedWithin(average, ...bounds))}
               title={meaning === 'STATE' ? 'By time.' : undefined}
             />
           )}
           {meaning !== 'ANGLE' && (
             <Fact
               name="Change"
-              value={text(rounded(isCounted ? difference : changeOf(first?.value, last?.value)))}
+              value={text(withoutNoise(isCounted ? difference : changeOf(first?.value, last?.value)))}
               title={
                 isCounted ? 'Since the last value before the range.' : 'From the first value of the range to the last.'
               }
@@ -68,9 +66,11 @@ export function StatisticsLine({ statistics, unit, type, meaning }: StatisticsLi
           )}
         </>
       )}
-      {type === 'BOOLEAN' && <Fact name="True" value={average === null ? '–' : `${numberText(average * 100)}%`} />}
+      {type === 'BOOLEAN' && (
+        <Fact name={shownText(true, field)} value={average === null ? '–' : `${numberText(average * 100)}%`} />
+      )}
       {!isNumber && (
-        <Fact name="Last" value={place === null ? valueText(last?.value ?? null, unit) : placeText(place)} />
+        <Fact name="Last" value={place === null ? shownText(last?.value ?? null, field) : placeText(place)} />
       )}
     </dl>
   );
@@ -89,7 +89,9 @@ function changeOf(first: unknown, last: unknown): number | null {
   return typeof first === 'number' && typeof last === 'number' ? last - first : null;
 }
 
-/** Rounds a computed number, whose last digits were never measured. */
-function rounded(value: number | null): number | null {
-  return value === null ? null : roundedWithin(value);
+/** Digits to which a difference is exact: the last ones of a double are noise. */
+const EXACT = 12;
+
+function withoutNoise(value: number | null): number | null {
+  return value === null ? null : Number(value.toPrecision(EXACT));
 }
