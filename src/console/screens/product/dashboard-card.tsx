@@ -1,8 +1,8 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { DashboardGrid } from '../../dashboard/dashboard-grid.tsx';
-import { WidgetSheet } from '../../dashboard/widget-sheet.tsx';
+import type { WidgetSheet } from '../../dashboard/widget-sheet.tsx';
 import { type DashboardField, savedWidgets, type Widget, widgetsOf } from '../../dashboard/widgets.ts';
 import { useParameter } from '../../navigation/place.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -35,8 +35,17 @@ export function DashboardCard({ productId, dashboard, fields, devices, onChanged
     toast('The dashboard is saved for all devices of the product.');
     setDraft(null);
   });
+  const [Sheet, setSheet] = useState<typeof WidgetSheet | null>(null);
   const head = useRef<HTMLDivElement>(null);
   const isEditing = draft !== null;
+  useEffect(() => {
+    if (!isEditing || Sheet !== null) return;
+    // Only those who edit need the form.
+    import('../../dashboard/widget-sheet.tsx').then(
+      (code) => setSheet(() => code.WidgetSheet),
+      () => {},
+    );
+  }, [isEditing, Sheet]);
   const wasEditing = useRef(isEditing);
   useLayoutEffect(() => {
     // Move the focus from the removed button to the first one in its place.
@@ -110,8 +119,8 @@ export function DashboardCard({ productId, dashboard, fields, devices, onChanged
           }
         />
       </div>
-      {edited !== null && (
-        <WidgetSheet
+      {edited !== null && Sheet !== null && (
+        <Sheet
           widget={edited === 'new' ? null : (widgets[edited] ?? null)}
           widgets={widgets}
           fields={fields}
