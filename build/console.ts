@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig } from 'vite';
+import { translatedSource } from './translated-source.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PACKED = /\.(?:js|css|html|svg|json)$/;
@@ -21,6 +22,7 @@ const CONSOLE = join(ROOT, 'src/console');
 const MAIN = join(CONSOLE, 'main.tsx');
 const GRAPHIQL = join(CONSOLE, 'graphiql/page.ts');
 const SHARE = join(CONSOLE, 'share/main.tsx');
+const TEXTS = `import { parts as __parts, t as __t } from ${JSON.stringify(join(CONSOLE, 'texts/texts.ts'))};\n`;
 
 /** Whether a module comes with a page whatever its address, as what the script of the page imports at once. */
 function comesWith(
@@ -77,6 +79,17 @@ export default defineConfig({
     chunkSizeWarningLimit: 5_000,
   },
   plugins: [
+    {
+      name: 'texts-in-the-readers-language',
+      enforce: 'pre',
+      transform: {
+        filter: { id: { include: /src\/console\/.*\.tsx$/ } },
+        handler: (source, id) => {
+          const { code } = translatedSource(id, source);
+          return code === null ? null : { code: TEXTS + code, map: null };
+        },
+      },
+    },
     {
       // Half of it: what the page's policy would not load anyway.
       name: 'without-fonts-of-graphiql',

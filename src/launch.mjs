@@ -64,6 +64,7 @@ const tasks = {
       [TSC, '-p', 'src/console/tsconfig.json'],
       ['dist/src/graphql/print-schema.js', '--check'],
       ['build/console-operations.ts', '--check'],
+      ['build/console-texts.ts', '--check'],
     ]);
   },
   format: () => run([PRETTIER, '--write', '--log-level', 'warn', ...FORMATTED]),
@@ -75,6 +76,7 @@ const tasks = {
     build();
     run(['dist/src/graphql/print-schema.js', ...args]);
     run(['build/console-operations.ts', ...args]);
+    run(['build/console-texts.ts', ...args]);
   },
 };
 

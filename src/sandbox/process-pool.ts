@@ -53,9 +53,8 @@ export class ProcessPool {
   readonly #options: RosterOptions;
   readonly #events: RosterEvents;
   readonly #places = new Map<DecoderProcess, Place>();
-  #failedStarts = 0;
-  /** When a process was up for the first time. */
-  #upSince: number | null = null;
+  /** `failed`: how often in a row; `upSince`: when a process was up for the first time. */
+  readonly #starts = { failed: 0, upSince: null as number | null };
   /** Earliest next start, overall and per lane. */
   #startFrom = 0;
   readonly #laneFrom = { slow: 0, barred: 0 };
@@ -83,7 +82,7 @@ export class ProcessPool {
 
   /** The first process starts, or has been up for no longer than that. */
   isNew(now: number, forMs: number): boolean {
-    return this.#failedStarts === 0 && (this.#upSince === null || now - this.#upSince < forMs);
+    return this.#starts.failed === 0 && (this.#starts.upSince === null || now - this.#starts.upSince < forMs);
   }
 
   /**
@@ -195,8 +194,8 @@ export class ProcessPool {
       { ...this.#options, ...serves },
       {
         ready: () => {
-          this.#failedStarts = 0;
-          this.#upSince ??= performance.now();
+          this.#starts.failed = 0;
+          this.#starts.upSince ??= performance.now();
           if (standsBack) process.standBack(SLOW_PRIORITY);
           this.#fill(performance.now());
           this.#events.room();
@@ -217,7 +216,7 @@ export class ProcessPool {
           if (standsBack && this.#places.get(process) === place) this.#laneFrom[place] = now + SLOW_PAUSE_MS;
           this.#places.delete(process);
           // Replaces a killed process at once; after failed starts the pause doubles.
-          if (!loss.wasReady) this.#startFrom = now + Math.min(MAX_PAUSE_MS, 100 * 2 ** (this.#failedStarts += 1));
+          if (!loss.wasReady) this.#startFrom = now + Math.min(MAX_PAUSE_MS, 100 * 2 ** (this.#starts.failed += 1));
           this.#fill(now);
           for (const { product } of [...loss.blame, ...loss.rest]) release(product);
           this.#events.lost(loss);

@@ -164,7 +164,7 @@ describeInBrowser('access', () => {
     await theirs.getByLabel('Name').fill('Grace');
     await theirs.getByLabel('Password').fill(PASSWORD);
     await theirs.getByRole('button', { name: 'Join' }).click();
-    await theirs.getByRole('heading', { name: 'Devices' }).waitFor();
+    await theirs.getByText('Live', { exact: true }).waitFor();
     expect(theirs.url()).not.toContain('#');
     await signIn(server, 'grace@example.org');
 
@@ -175,7 +175,7 @@ describeInBrowser('access', () => {
     const again = await openConsole(server, reset, { signedIn: false });
     await again.getByLabel('Password').fill('quite another one');
     await again.getByRole('button', { name: 'Set the password' }).click();
-    await again.getByRole('heading', { name: 'Devices' }).waitFor();
+    await again.getByText('Live', { exact: true }).waitFor();
     await signIn(server, 'grace@example.org', 'quite another one');
   });
 

@@ -87,7 +87,7 @@ describeInBrowser('who did what, and who is there', () => {
     const shown = async (): Promise<string> => (await first.textContent())!.replaceAll('\u202f', ' ');
     expect(await shown()).toBe(timeIn('Europe/Berlin', 'h23'));
     await page.getByRole('button', { name: /^Account/ }).click();
-    await page.getByRole('button', { name: 'Time zone and clock' }).click();
+    await page.getByRole('button', { name: 'Language and times' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Time zone').selectOption('Asia/Tokyo');
     await dialog.getByLabel('Clock').selectOption('12 hours');

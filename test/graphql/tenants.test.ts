@@ -151,6 +151,7 @@ describe.each(EITHER_DATABASE)('tenants on %s', (database) => {
     );
     const open = [
       'id',
+      'workspaceId',
       'name',
       'deviceType',
       'key',

@@ -27,6 +27,7 @@ interface Window {
   url: string;
   signedIn: boolean;
   phone: boolean;
+  locale: string;
   expects: RegExp | undefined;
 }
 
@@ -40,6 +41,8 @@ interface PageOptions {
   /** As large as a phone, and touched. */
   phone?: boolean;
   dark?: boolean;
+  /** Of the browser; en-GB if left out. */
+  locale?: string;
   /** Mistakes of the page that the test provokes: what its console may say. */
   expects?: RegExp;
 }
@@ -72,10 +75,10 @@ export function describeInBrowser(name: string, tests: () => void): void {
 export async function openConsole(
   { url }: { url: string },
   path: string,
-  { signedIn = true, phone = false, dark = false, expects }: PageOptions = {},
+  { signedIn = true, phone = false, dark = false, locale = 'en-GB', expects }: PageOptions = {},
 ): Promise<Page> {
-  const at = left.findIndex((window) => signedIn && window.url === url && window.phone === phone);
-  const window = at === -1 ? await openWindow({ url, signedIn, phone }) : left.splice(at, 1)[0]!;
+  const at = left.findIndex((one) => signedIn && one.url === url && one.phone === phone && one.locale === locale);
+  const window = at === -1 ? await openWindow({ url, signedIn, phone, locale }) : left.splice(at, 1)[0]!;
   const { page } = window;
   window.expects = expects;
   open.set(page, window);
@@ -93,20 +96,20 @@ export async function openElsewhere(url: string): Promise<Page> {
   const context = await browser!.newContext();
   context.setDefaultTimeout(120_000);
   const page = await context.newPage();
-  open.set(page, { page, url, signedIn: false, phone: false, expects: undefined });
+  open.set(page, { page, url, signedIn: false, phone: false, locale: '', expects: undefined });
   await page.goto(url);
   return page;
 }
 
-async function openWindow(options: Pick<Window, 'url' | 'signedIn' | 'phone'>): Promise<Window> {
-  const { url, phone } = options;
+async function openWindow(options: Pick<Window, 'url' | 'signedIn' | 'phone' | 'locale'>): Promise<Window> {
+  const { url, phone, locale } = options;
   const context = await browser!.newContext({
     viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
     deviceScaleFactor: phone ? 2 : 1,
     hasTouch: phone,
     isMobile: phone,
     timezoneId: 'Europe/Berlin',
-    locale: 'en-GB',
+    locale,
     reducedMotion: 'reduce',
   });
   context.setDefaultTimeout(120_000);

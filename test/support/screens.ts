@@ -68,7 +68,7 @@ export function screensOf({ device, product, dashboard, link }: Seen): Screen[] 
     screen('products', '/products', (page) => page.getByRole('link', { name: 'version 1' }).waitFor()),
     screen('product', `/products/${product}`, (page) => page.getByLabel('Role of door').waitFor()),
     screen('rule', `/products/${product}/rules/new`, (page) => page.getByText('Fill in what is watched').waitFor()),
-    screen('decoder', `/products/${product}/decoder`, (page) => page.getByText('THREW').waitFor()),
+    screen('decoder', `/products/${product}/decoder`, (page) => page.getByText('THREW', { exact: true }).waitFor()),
     screen('calls', `/products/${product}/calls`, (page) => page.getByText('POST {}').waitFor()),
     screen('dashboards', '/dashboards', (page) => page.getByRole('link', { name: 'Whole house' }).waitFor()),
     screen('dashboard', `/dashboards/${dashboard}`, (page) => page.getByRole('application').waitFor()),

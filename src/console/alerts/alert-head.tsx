@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { href } from '../navigation/place.ts';
+import { t } from '../texts/texts.ts';
 
 const PAGES = [
-  { page: 'alerts', text: 'Alerts', path: '/alerts' },
-  { page: 'endpoints', text: 'Endpoints', path: '/endpoints' },
+  { page: 'alerts', text: t('Alerts'), path: '/alerts' },
+  { page: 'endpoints', text: t('Endpoints'), path: '/endpoints' },
 ] as const;
 
 interface AlertHeadProps {

@@ -1,3 +1,4 @@
+import { t } from '../texts/texts.ts';
 /** A failure in the server's words; `code` is stable (CONTRACT 7), `OFFLINE` when the server cannot be reached. */
 export class ApiError extends Error {
   readonly code: string;
@@ -18,7 +19,7 @@ interface RawError {
 
 /** The first error of a GraphQL answer, as an ApiError. */
 export function errorOf(errors: readonly RawError[]): ApiError {
-  const { message, extensions = {} } = errors[0] ?? { message: 'The server answered with nothing.' };
+  const { message, extensions = {} } = errors[0] ?? { message: t('The server answered with nothing.') };
   const { code, ...details } = extensions;
   return new ApiError(typeof code === 'string' ? code : 'UNKNOWN', message, details);
 }

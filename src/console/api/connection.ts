@@ -2,6 +2,7 @@ import { type Client, createClient } from 'graphql-ws';
 import { presentedToken } from './presented-token.ts';
 import { sessionDoubted } from './session-end.ts';
 import { createStore } from './store.ts';
+import { t } from '../texts/texts.ts';
 
 /**
  * State of the badge. `live`: connected, and everything this page follows is up to date. `syncing`: connecting for the
@@ -95,7 +96,7 @@ function open(): Client {
         sessionDoubted();
       },
       ping: (received) => {
-        if (!received) unanswered = setTimeout(() => socket?.close(4408, 'no answer'), PONG_WITHIN_MS);
+        if (!received) unanswered = setTimeout(() => socket?.close(4408, t('no answer')), PONG_WITHIN_MS);
       },
       pong: (received) => {
         if (received) clearTimeout(unanswered);

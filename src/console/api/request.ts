@@ -3,10 +3,11 @@ import type { Operation } from './operation.ts';
 import { serverMissed } from './reachable.ts';
 import { presentedToken } from './presented-token.ts';
 import { sessionEnded } from './session-end.ts';
+import { t } from '../texts/texts.ts';
 
-const NOT_READ = 'The server cannot be reached. Check the connection; this page tries again by itself.';
+const NOT_READ = t('The server cannot be reached. Check the connection; this page tries again by itself.');
 /** No mutation is sent twice: it may have been done. */
-const NOT_DONE = 'The server cannot be reached, so this was perhaps not done. Look when it is back, and try again.';
+const NOT_DONE = t('The server cannot be reached, so this was perhaps not done. Look when it is back, and try again.');
 
 /**
  * Runs a query or mutation with the session's cookie, or the token that the page presents; returns its data. Throws ApiError in the server's words; an
@@ -51,5 +52,8 @@ async function post(query: string, variables: unknown, signal: AbortSignal | und
   const body = (await response.json().catch(() => ({}))) as Answer & { detail?: string; code?: string };
   if (body.data !== undefined || body.errors !== undefined) return body;
   // A problem (RFC 9457), from a proxy or a stopping server.
-  throw new ApiError(body.code ?? String(response.status), body.detail ?? `The server answered ${response.status}.`);
+  throw new ApiError(
+    body.code ?? String(response.status),
+    body.detail ?? t('The server answered {status}.', { status: response.status }),
+  );
 }

@@ -4,6 +4,7 @@ import { usePushedValues } from './use-pushed-values.ts';
 import { WidgetView } from './widget-view.tsx';
 import { COLUMNS, type DashboardField, moveWidget, type Widget, type WidgetScope } from './widgets.ts';
 import './dashboard.css';
+import { t } from '../texts/texts.ts';
 
 const ROW = 56;
 const GAP = 10;
@@ -150,7 +151,7 @@ function fieldsOf({ fields: wanted }: Widget, { fields }: WidgetScope): string[]
 }
 
 function titleOf({ kind, fields: identifiers }: Widget, fields: readonly DashboardField[]): string {
-  if (kind === 'text') return 'Text';
+  if (kind === 'text') return t('Text');
   return identifiers
     .map((identifier) => fields.find((field) => field.identifier === identifier)?.name ?? identifier)
     .join(', ');

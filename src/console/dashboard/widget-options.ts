@@ -4,6 +4,7 @@ import { displayOf, shownColor, shownText, type WordColor } from '../fields/disp
 import { placeText, readPlace } from '../map/place.ts';
 import type { MeasuredValue } from '../parts/value-text.ts';
 import type { DashboardField, Widget } from './widgets.ts';
+import { t } from '../texts/texts.ts';
 
 /** A level from which a value has a colour. */
 export interface Threshold {
@@ -18,21 +19,21 @@ export type Tone = 'green' | 'amber' | 'red';
 /** Aggregations for bars to choose from. */
 export const BAR_AGGREGATIONS = [
   { aggregation: 'AVG', text: 'mean' },
-  { aggregation: 'TIME_AVG', text: 'mean by time' },
+  { aggregation: 'TIME_AVG', text: t('mean by time') },
   { aggregation: 'MIN', text: 'smallest' },
   { aggregation: 'MAX', text: 'largest' },
   { aggregation: 'SUM', text: 'sum' },
-  { aggregation: 'COUNT', text: 'how many values' },
-  { aggregation: 'DIFFERENCE', text: 'increase or change' },
+  { aggregation: 'COUNT', text: t('how many values') },
+  { aggregation: 'DIFFERENCE', text: t('increase or change') },
 ] as const satisfies readonly { aggregation: Aggregation; text: string }[];
 
 /** Widths of bars to choose from. */
 export const BAR_WIDTHS = [
-  { width: '1h', text: 'an hour' },
-  { width: '1d', text: 'a day' },
-  { width: '1w', text: 'a week' },
-  { width: '1mo', text: 'a month' },
-  { width: '1y', text: 'a year' },
+  { width: '1h', text: t('an hour') },
+  { width: '1d', text: t('a day') },
+  { width: '1w', text: t('a week') },
+  { width: '1mo', text: t('a month') },
+  { width: '1y', text: t('a year') },
 ] as const;
 
 /** Colours of thresholds to choose from. */

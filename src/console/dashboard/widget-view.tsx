@@ -43,9 +43,8 @@ function LaterMap(props: WidgetProps) {
 /** The content of a widget for its devices. */
 export function WidgetView({ widget, scope, live, height }: WidgetViewProps) {
   const { kind } = widget;
-  const isScrolled = SCROLLED.has(kind) || scope.devices.length * widget.fields.length > 1;
   // A widget that scrolls is reached by keys.
-  const inside = { class: 'widget-inside', tabIndex: isScrolled ? 0 : undefined };
+  const inside = { class: 'widget-inside', tabIndex: SCROLLED.has(kind) ? 0 : undefined };
   if (kind === 'text')
     return (
       <div {...inside}>

@@ -1,4 +1,5 @@
 import type { FieldMeaning, FieldType } from '../api/schema-types.ts';
+import { t } from '../texts/texts.ts';
 
 /** The properties of a field that widgets need. */
 export interface DashboardField {
@@ -63,15 +64,15 @@ const DRAWN: readonly FieldType[] = ['FLOAT', 'INTEGER', 'BOOLEAN'];
 
 /** The kinds of widgets to choose from. */
 export const WIDGET_KINDS: readonly WidgetKind[] = [
-  { kind: 'value', text: 'Value', width: 3, height: 2 },
-  { kind: 'line', text: 'Line chart', width: 6, height: 4, types: DRAWN, isRanged: true },
-  { kind: 'area', text: 'Area chart', width: 6, height: 4, types: DRAWN, isRanged: true },
-  { kind: 'bar', text: 'Bar chart', width: 6, height: 4, types: DRAWN, isRanged: true },
-  { kind: 'gauge', text: 'Gauge', width: 3, height: 3, types: ['FLOAT', 'INTEGER'] },
-  { kind: 'state', text: 'State', width: 3, height: 2 },
-  { kind: 'table', text: 'Table', width: 6, height: 5, isRanged: true },
-  { kind: 'map', text: 'Map', width: 6, height: 6, types: ['GEOLOCATION'], isRanged: true },
-  { kind: 'text', text: 'Text', width: 4, height: 3 },
+  { kind: 'value', text: t('Value'), width: 3, height: 2 },
+  { kind: 'line', text: t('Line chart'), width: 6, height: 4, types: DRAWN, isRanged: true },
+  { kind: 'area', text: t('Area chart'), width: 6, height: 4, types: DRAWN, isRanged: true },
+  { kind: 'bar', text: t('Bar chart'), width: 6, height: 4, types: DRAWN, isRanged: true },
+  { kind: 'gauge', text: t('Gauge'), width: 3, height: 3, types: ['FLOAT', 'INTEGER'] },
+  { kind: 'state', text: t('State'), width: 3, height: 2 },
+  { kind: 'table', text: t('Table'), width: 6, height: 5, isRanged: true },
+  { kind: 'map', text: t('Map'), width: 6, height: 6, types: ['GEOLOCATION'], isRanged: true },
+  { kind: 'text', text: t('Text'), width: 4, height: 3 },
 ];
 
 /** The kind's row in `WIDGET_KINDS`. */

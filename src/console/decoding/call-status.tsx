@@ -1,13 +1,14 @@
 import type { CallStatus } from '../api/schema-types.ts';
 import './decoding.css';
+import { t } from '../texts/texts.ts';
 
 /** Outcomes of calls, with names and rating. */
 export const CALL_STATUSES: readonly { status: CallStatus; text: string; kind: 'good' | 'warn' | 'bad' }[] = [
-  { status: 'STORED', text: 'Stored', kind: 'good' },
-  { status: 'PARTLY_STORED', text: 'Partly stored', kind: 'warn' },
-  { status: 'NOTHING_STORED', text: 'Nothing stored', kind: 'warn' },
-  { status: 'DECODER_FAILED', text: 'Decoder failed', kind: 'bad' },
-  { status: 'NO_DECODER', text: 'No decoder', kind: 'bad' },
+  { status: 'STORED', text: t('Stored'), kind: 'good' },
+  { status: 'PARTLY_STORED', text: t('Partly stored'), kind: 'warn' },
+  { status: 'NOTHING_STORED', text: t('Nothing stored'), kind: 'warn' },
+  { status: 'DECODER_FAILED', text: t('Decoder failed'), kind: 'bad' },
+  { status: 'NO_DECODER', text: t('No decoder'), kind: 'bad' },
 ];
 
 /** The name of an outcome. */

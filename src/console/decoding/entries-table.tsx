@@ -6,6 +6,7 @@ import { toast } from '../parts/toasts.tsx';
 import { may } from '../session/session.ts';
 import type { RunParts } from './decoding.graphql.ts';
 import './decoding.css';
+import { t } from '../texts/texts.ts';
 
 type Entry = RunParts['entries'][number];
 
@@ -87,7 +88,7 @@ export function EntriesTable({ productId, entries, accepted, onField }: EntriesT
           suggested={added}
           onClose={() => setAdded(null)}
           onSaved={(identifier) => {
-            toast(`The field ${identifier} is there.`);
+            toast(t('The field {identifier} is there.', { identifier }));
             onField();
           }}
         />

@@ -1,9 +1,10 @@
 import { useMemo } from 'preact/hooks';
 import { lineDifference } from './line-difference.ts';
 import './decoding.css';
+import { t } from '../texts/texts.ts';
 
 const SIGNS = { same: ' ', gone: '−', new: '+' } as const;
-const READ_OUT = { same: '', gone: 'gone: ', new: 'new: ' } as const;
+const READ_OUT = { same: '', gone: t('gone: '), new: t('new: ') } as const;
 /** Unchanged lines shown around a change. */
 const AROUND = 2;
 

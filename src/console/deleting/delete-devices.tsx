@@ -5,6 +5,8 @@ import { Note } from '../parts/note.tsx';
 import { toast } from '../parts/toasts.tsx';
 import { RemoveDevices } from './deleting.graphql.ts';
 import { useValueCount } from './use-value-count.ts';
+import { t } from '../texts/texts.ts';
+import { locale } from '../texts/languages.ts';
 
 interface DeleteDevicesProps {
   devices: readonly { id: string; name: string }[];
@@ -17,22 +19,25 @@ export function DeleteDevices({ devices, onClose, onDone }: DeleteDevicesProps) 
   const { values, counted, error } = useValueCount(devices);
   const deleting = useAction(async () => {
     await request(RemoveDevices, { ids: devices.map(({ id }) => id) });
-    toast(`Deleted ${what}.`);
+    toast(t('Deleted {what}.', { what }));
     onClose();
     onDone();
   });
-  const what = devices.length === 1 ? devices[0]!.name : `${devices.length.toLocaleString()} devices`;
+  const what =
+    devices.length === 1
+      ? devices[0]!.name
+      : t('{length} devices', { length: devices.length.toLocaleString(locale()) });
   const isCounted = counted === devices.length;
   return (
     <Dialog title={`Delete ${what}?`} onClose={onClose}>
       <p aria-live="polite">
         {isCounted ? (
           <>
-            <strong>{values.toLocaleString()}</strong> {values === 1 ? 'value goes' : 'values go'} with{' '}
+            <strong>{values.toLocaleString(locale())}</strong> {values === 1 ? 'value goes' : 'values go'} with{' '}
             {devices.length === 1 ? 'it' : 'them'}, for good.
           </>
         ) : (
-          `Counting the values that would go: ${counted} of ${devices.length}…`
+          t('Counting the values that would go: {counted} of {length}…', { counted, length: devices.length })
         )}
       </p>
       {(error ?? deleting.error) !== null && <Note kind="error">{error ?? deleting.error}</Note>}

@@ -12,6 +12,8 @@ import { displayFrom, DisplayInputs, typedDisplay } from './display-inputs.tsx';
 import { AddField, RenameField, TryTypeOfField, UpdateField } from './fields.graphql.ts';
 import { MEANINGS, meaningsOf, proposedMeaning } from './meanings.ts';
 import { FIELD_TYPES, TYPE_WORDS } from './type-words.ts';
+import { t } from '../texts/texts.ts';
+import { locale } from '../texts/languages.ts';
 
 /** A field as the dialog changes it. */
 interface EditedField {
@@ -181,7 +183,13 @@ type Misfits = DataOf<typeof TryTypeOfField>['updateField']['misfits'];
 /** A warning about values that do not fit; null: all fit. */
 function misfitsText({ misfits, values, devices, ofDevices }: Misfits): string | null {
   if (misfits === 0) return null;
-  const some = devices < ofDevices ? ` of the first ${devices} of ${ofDevices.toLocaleString()} devices` : '';
-  const [hidden, all] = [misfits.toLocaleString(), values.toLocaleString()];
-  return `${hidden} of ${all} stored values${some} do not fit this type: they stay, but are hidden until it fits again.`;
+  const some =
+    devices < ofDevices
+      ? t(' of the first {devices} of {ofDevices} devices', { devices, ofDevices: ofDevices.toLocaleString(locale()) })
+      : '';
+  const [hidden, all] = [misfits.toLocaleString(locale()), values.toLocaleString(locale())];
+  return t(
+    '{hidden} of {all} stored values{some} do not fit this type: they stay, but are hidden until it fits again.',
+    { hidden, all, some },
+  );
 }

@@ -1,21 +1,22 @@
 import type { Aggregation, FieldMeaning, FieldType } from '../api/schema-types.ts';
+import { t } from '../texts/texts.ts';
 
 /** Meanings of a field's numbers, in words. */
 export const MEANINGS: readonly { meaning: FieldMeaning; text: string }[] = [
-  { meaning: 'GAUGE', text: 'a reading, such as a temperature' },
-  { meaning: 'COUNTER', text: 'a counter that only rises' },
-  { meaning: 'TOTAL', text: 'a total that may rise and fall' },
-  { meaning: 'ANGLE', text: 'a direction in degrees' },
-  { meaning: 'STATE', text: 'a state that holds until the next value' },
+  { meaning: 'GAUGE', text: t('a reading, such as a temperature') },
+  { meaning: 'COUNTER', text: t('a counter that only rises') },
+  { meaning: 'TOTAL', text: t('a total that may rise and fall') },
+  { meaning: 'ANGLE', text: t('a direction in degrees') },
+  { meaning: 'STATE', text: t('a state that holds until the next value') },
 ];
 
 /** The content of the buckets of a long chart. */
 export const BUCKETS_SHOW: Readonly<Record<FieldMeaning, string>> = {
   GAUGE: 'means',
-  COUNTER: 'last values',
-  TOTAL: 'last values',
-  ANGLE: 'mean directions',
-  STATE: 'means by time',
+  COUNTER: t('last values'),
+  TOTAL: t('last values'),
+  ANGLE: t('mean directions'),
+  STATE: t('means by time'),
 };
 
 /** The meanings that numbers of the type can have. */

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { href, navigate } from '../navigation/place.ts';
+import { t } from '../texts/texts.ts';
 
 let handed: File | null = null;
 
@@ -15,7 +16,7 @@ export function useDroppedFile(deviceId: string, isAllowed: boolean): void {
   useEffect(() => {
     if (!isAllowed) return;
     const onDragOver = (event: DragEvent): void => {
-      if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
+      if (event.dataTransfer?.types.includes(t('Files')) === true) event.preventDefault();
     };
     const onDrop = (event: DragEvent): void => {
       const file = event.dataTransfer?.files[0];

@@ -36,7 +36,7 @@ export function AccountMenu({ viewer, onKeys }: { viewer: AccountViewer; onKeys:
           </button>
           <button type="button" onClick={() => setReading(true)}>
             <Icon name="clock" />
-            Time zone and clock…
+            Language and times…
           </button>
           <a href={href('/graphql')} target="_self">
             <Icon name="code" />

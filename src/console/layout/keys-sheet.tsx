@@ -1,37 +1,38 @@
 import { Dialog } from '../parts/dialog.tsx';
+import { t } from '../texts/texts.ts';
 
 const KEYS: readonly [where: string, keys: readonly (readonly [keys: string, does: string])[]][] = [
   [
-    'Everywhere',
+    t('Everywhere'),
     [
-      ['/ or Ctrl K', 'Search devices, serial numbers, products and fields'],
-      ['w', 'Switch to another workspace'],
-      ['?', 'This list'],
-      ['Esc', 'Close what is open'],
+      [t('/ or Ctrl K'), t('Search devices, serial numbers, products and fields')],
+      ['w', t('Switch to another workspace')],
+      ['?', t('This list')],
+      [t('Esc'), t('Close what is open')],
     ],
   ],
   [
-    'Charts',
+    t('Charts'),
     [
-      ['← →', 'To the value before or after'],
-      ['Home End', 'To the first or last value in sight'],
-      ['Esc', 'Take the cursor away'],
+      ['← →', t('To the value before or after')],
+      [t('Home End'), t('To the first or last value in sight')],
+      [t('Esc'), t('Take the cursor away')],
     ],
   ],
   [
-    'Maps',
+    t('Maps'),
     [
-      ['← → ↑ ↓', 'Move the map'],
-      ['+ −', 'Zoom in or out'],
-      ['0', 'Show all of it'],
-      ['Page ↑ Page ↓', 'Along the way of a device'],
+      ['← → ↑ ↓', t('Move the map')],
+      ['+ −', t('Zoom in or out')],
+      ['0', t('Show all of it')],
+      [t('Page ↑ Page ↓'), t('Along the way of a device')],
     ],
   ],
   [
-    'Dashboards',
+    t('Dashboards'),
     [
-      ['← → ↑ ↓', 'Move a widget that is being arranged'],
-      ['Shift ← → ↑ ↓', 'Change its size'],
+      ['← → ↑ ↓', t('Move a widget that is being arranged')],
+      [t('Shift ← → ↑ ↓'), t('Change its size')],
     ],
   ],
 ];

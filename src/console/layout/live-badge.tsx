@@ -1,10 +1,11 @@
 import { type LiveState, liveState } from '../api/connection.ts';
 import { useStore } from '../api/store.ts';
+import { t } from '../texts/texts.ts';
 
 const WORDS: Record<LiveState, [name: string, meaning: string]> = {
-  live: ['Live', 'Connected: what you see is what the server has.'],
-  syncing: ['Syncing', 'Fetching what is new.'],
-  retrying: ['Retrying', 'The connection to the server is lost; trying again. What you see may be old.'],
+  live: [t('Live'), t('Connected: what you see is what the server has.')],
+  syncing: [t('Syncing'), t('Fetching what is new.')],
+  retrying: [t('Retrying'), t('The connection to the server is lost; trying again. What you see may be old.')],
 };
 
 /** Shows whether the page is up to date. */

@@ -3,15 +3,31 @@ import { Dialog } from '../parts/dialog.tsx';
 import { pickWithKeys } from '../parts/pick-with-keys.ts';
 import { dateTimeText } from '../parts/time-text.ts';
 import { browserZone, chooseReader, CLOCKS, reader } from '../time/reader.ts';
+import { chooseLanguage, LANGUAGES, languageTag } from '../texts/languages.ts';
+import { t } from '../texts/texts.ts';
 
-const CLOCK_WORDS = { auto: 'as the browser has it', 24: '24 hours', 12: '12 hours' } as const;
+const CLOCK_WORDS = { auto: t('as the browser has it'), 24: '24 hours', 12: '12 hours' } as const;
 const ZONES = Intl.supportedValuesOf('timeZone');
 
 /** Chooses the zone and the clock in which this browser shows times; they hold at once. */
 export function ReaderDialog({ onClose }: { onClose: () => void }) {
   const { zone, clock } = useStore(reader);
   return (
-    <Dialog title="Time zone and clock" onClose={onClose}>
+    <Dialog title="Language and times" onClose={onClose}>
+      <label>
+        Language
+        <select
+          value={languageTag()}
+          onKeyDown={pickWithKeys}
+          onChange={({ currentTarget: { value } }) => chooseLanguage(value)}
+        >
+          {Object.entries(LANGUAGES).map(([tag, { name }]) => (
+            <option key={tag} value={tag} lang={tag}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
       <label>
         Time zone
         <select

@@ -7,6 +7,7 @@ import { useLater } from '../parts/use-later.ts';
 import { workspaceId } from '../session/session.ts';
 import { AllFields, Search, SearchElsewhere } from './search.graphql.ts';
 import { useShortcut } from './shortcut.ts';
+import { t } from '../texts/texts.ts';
 
 interface Hit {
   to: string;
@@ -36,7 +37,7 @@ export function SearchBox({ workspaces }: { workspaces: Workspaces }) {
   const elsewhere = useHitsElsewhere(isOpen ? wanted : '', workspaces);
   const hits = [...here, ...elsewhere];
   useEffect(() => setChosen(0), [wanted]);
-  useShortcut(['/', 'Ctrl k'], () => input.current?.focus());
+  useShortcut(['/', t('Ctrl k')], () => input.current?.focus());
   const isShown = isOpen && wanted !== '';
   const go = (hit: Hit | undefined): void => {
     if (hit === undefined) return;
@@ -129,7 +130,7 @@ function useHits(text: string): Hit[] {
         to: `${href(`/products/${product.id}`)}#${identifier}`,
         icon: 'tag' as const,
         name: name ?? identifier,
-        beside: `field of ${product.name}`,
+        beside: t('field of {name}', { name: product.name }),
       })),
   );
   return [

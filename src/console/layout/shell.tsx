@@ -14,14 +14,15 @@ import { useShortcut } from './shortcut.ts';
 import { useOwnWorkspace } from './use-own-workspace.ts';
 import { WorkspaceSwitch } from './workspace-switch.tsx';
 import './shell.css';
+import { t } from '../texts/texts.ts';
 
 const SECTIONS: { section: Section; name: string; icon: IconName; path: string; isPage?: true }[] = [
-  { section: 'home', name: 'Overview', icon: 'home', path: '/' },
-  { section: 'devices', name: 'Devices', icon: 'device', path: '/devices' },
-  { section: 'products', name: 'Products', icon: 'product', path: '/products' },
-  { section: 'dashboards', name: 'Dashboards', icon: 'dashboard', path: '/dashboards' },
-  { section: 'alerts', name: 'Alerts', icon: 'bell', path: '/alerts' },
-  { section: 'access', name: 'Access', icon: 'key', path: '/access' },
+  { section: 'home', name: t('Overview'), icon: 'home', path: '/' },
+  { section: 'devices', name: t('Devices'), icon: 'device', path: '/devices' },
+  { section: 'products', name: t('Products'), icon: 'product', path: '/products' },
+  { section: 'dashboards', name: t('Dashboards'), icon: 'dashboard', path: '/dashboards' },
+  { section: 'alerts', name: t('Alerts'), icon: 'bell', path: '/alerts' },
+  { section: 'access', name: t('Access'), icon: 'key', path: '/access' },
   { section: 'graphql', name: 'GraphQL', icon: 'code', path: '/graphql', isPage: true },
 ];
 

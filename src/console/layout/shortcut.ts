@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { t } from '../texts/texts.ts';
 
 /** What takes typed characters itself: boxes to check do not. */
 const TYPING = [
@@ -16,7 +17,7 @@ export function useShortcut(keys: readonly string[], run: () => void): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       const isWith = event.ctrlKey || event.metaKey;
-      const name = `${isWith ? 'Ctrl ' : ''}${isWith ? event.key.toLowerCase() : event.key}`;
+      const name = `${isWith ? t('Ctrl ') : ''}${isWith ? event.key.toLowerCase() : event.key}`;
       if (!keys.includes(name) || event.altKey || event.defaultPrevented) return;
       // Use the path: for the decoder's editor, `target` is only the element around its shadow root.
       const [target] = event.composedPath();

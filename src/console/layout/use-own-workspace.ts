@@ -4,6 +4,7 @@ import { usePlace } from '../navigation/place.ts';
 import { toast } from '../parts/toasts.tsx';
 import { chooseWorkspace, workspaceId } from '../session/session.ts';
 import { DeviceWorkspace, ProductWorkspace } from './workspace-of.graphql.ts';
+import { t } from '../texts/texts.ts';
 
 const THING = /^\/(devices|products)\/([^/]+)/;
 
@@ -23,6 +24,6 @@ export function useOwnWorkspace(workspaces: readonly { id: string; name: string 
     const own = workspaces.find((workspace) => workspace.id === found);
     if (own === undefined || own.id === workspaceId.get()) return;
     chooseWorkspace(own.id);
-    toast(`Now in ${own.name}`);
+    toast(t('Now in {name}', { name: own.name }));
   }, [found, path]);
 }

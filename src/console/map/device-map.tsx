@@ -6,6 +6,8 @@ import { gridOf, type MapView, scaleBar, type Size } from './map-view.ts';
 import { type Point, pointOf, readPlace } from './place.ts';
 import { useMapView } from './use-map-view.ts';
 import './device-map.css';
+import { t } from '../texts/texts.ts';
+import { locale } from '../texts/languages.ts';
 
 /** A device and where it was last. */
 interface PlacedDevice {
@@ -129,7 +131,10 @@ function Mark({ x, y, items, onOpen }: { x: number; y: number; items: readonly P
         title={first.name}
       />
     );
-  const text = `${items.length.toLocaleString()} devices, ${silent.toLocaleString()} silent`;
+  const text = t('{length} devices, {silent} silent', {
+    length: items.length.toLocaleString(locale()),
+    silent: silent.toLocaleString(locale()),
+  });
   return (
     <button
       type="button"

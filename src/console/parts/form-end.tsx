@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Note } from './note.tsx';
+import { t } from '../texts/texts.ts';
 
 interface FormEndProps {
   /** State of the form's action: in progress, and its last failure. */
@@ -15,7 +16,7 @@ interface FormEndProps {
 }
 
 /** The last rows of a form: its failure, and the submit button. */
-export function FormEnd({ action, onCancel, cancel = 'Cancel', danger = false, children }: FormEndProps) {
+export function FormEnd({ action, onCancel, cancel = t('Cancel'), danger = false, children }: FormEndProps) {
   return (
     <>
       {action.error !== null && <Note kind="error">{action.error}</Note>}

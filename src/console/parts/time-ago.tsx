@@ -1,5 +1,6 @@
 import { createStore, useStore } from '../api/store.ts';
 import { agoText, dateTimeText } from './time-text.ts';
+import { t } from '../texts/texts.ts';
 
 const TICK_MS = 5_000;
 const now = createStore(Date.now());
@@ -11,7 +12,7 @@ export function useNow(): number {
 }
 
 /** Time since then, kept up to date; the exact time on hover. `empty` stands for never. */
-export function TimeAgo({ at, empty = 'never' }: { at: string | null; empty?: string }) {
+export function TimeAgo({ at, empty = t('never') }: { at: string | null; empty?: string }) {
   const ms = useNow();
   if (at === null) return <span class="muted">{empty}</span>;
   return (

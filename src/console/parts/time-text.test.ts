@@ -12,7 +12,7 @@ test('the time left is told in words, in the unit that fits', () => {
   const told: [left: number, text: string][] = [
     [-1, 'ended'],
     [0, 'ended'],
-    [1, 'in a minute'],
+    [1, 'in 1 minute'],
     [119 * 60_000, 'in 119 minutes'],
     [DAY_MS, 'in 24 hours'],
     [2 * DAY_MS, 'in 2 days'],

@@ -1,4 +1,6 @@
 import { reader } from '../time/reader.ts';
+import { t } from '../texts/texts.ts';
+import { locale } from '../texts/languages.ts';
 
 const STEPS: [ms: number, unit: string][] = [
   [86_400_000 * 365, 'y'],
@@ -9,13 +11,13 @@ const STEPS: [ms: number, unit: string][] = [
 const JUST_MS = 10_000;
 
 const DAY_MS = 86_400_000;
-/** Units of a time that is left: the smallest distance told in each, its length, one of it, and its name for several. */
-const LEFT: [from: number, ms: number, one: string, many: string][] = [
-  [730 * DAY_MS, 365.25 * DAY_MS, 'a year', 'years'],
-  [60 * DAY_MS, 30.44 * DAY_MS, 'a month', 'months'],
-  [2 * DAY_MS, DAY_MS, 'a day', 'days'],
-  [7_200_000, 3_600_000, 'an hour', 'hours'],
-  [0, 60_000, 'a minute', 'minutes'],
+/** Units of a time that is left: the smallest distance told in each, and its length. */
+const LEFT: [from: number, ms: number, unit: Intl.RelativeTimeFormatUnit][] = [
+  [730 * DAY_MS, 365.25 * DAY_MS, 'year'],
+  [60 * DAY_MS, 30.44 * DAY_MS, 'month'],
+  [2 * DAY_MS, DAY_MS, 'day'],
+  [7_200_000, 3_600_000, 'hour'],
+  [0, 60_000, 'minute'],
 ];
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -29,7 +31,7 @@ export function timeFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFo
     const chosen: Intl.DateTimeFormatOptions = {};
     if (zone !== null) chosen.timeZone = zone;
     if (clock !== 'auto') chosen.hourCycle = clock === '24' ? 'h23' : 'h12';
-    format = new Intl.DateTimeFormat(undefined, { ...options, ...chosen });
+    format = new Intl.DateTimeFormat(locale(), { ...options, ...chosen });
     formats.set(key, format);
   }
   return format;
@@ -55,18 +57,17 @@ export function rangeText(from: number, to: number): string {
 /** The distance from `at` to `now` (milliseconds) in its largest unit: `now`, `25 s ago`, `3 h ago`, `in 2 d`. */
 export function agoText(at: number, now: number): string {
   const distance = Math.abs(now - at);
-  if (distance < JUST_MS) return 'now';
+  if (distance < JUST_MS) return t('now');
   const step = STEPS.find(([ms]) => distance >= ms);
   const text =
     step === undefined ? `${Math.floor(distance / 1_000)} s` : `${Math.floor(distance / step[0])} ${step[1]}`;
-  return at <= now ? `${text} ago` : `in ${text}`;
+  return at <= now ? t('{text} ago', { text }) : t('in {text}', { text });
 }
 
 /** The time left until an end, in words: `in 11 months`, `in 2 days`; `ended` once it is past. */
 export function leftText(end: number, now: number): string {
-  if (end <= now) return 'ended';
+  if (end <= now) return t('ended');
   const left = end - now;
-  const [, ms, one, many] = LEFT.find(([from]) => left >= from)!;
-  const count = Math.max(1, Math.round(left / ms));
-  return count === 1 ? `in ${one}` : `in ${count} ${many}`;
+  const [, ms, unit] = LEFT.find(([from]) => left >= from)!;
+  return new Intl.RelativeTimeFormat(locale()).format(Math.max(1, Math.round(left / ms)), unit);
 }

@@ -5,11 +5,12 @@ import { useTitle } from '../navigation/use-title.ts';
 import { Note } from '../parts/note.tsx';
 import { WorkspaceCrumb } from '../session/workspace-crumb.tsx';
 import { ProductName } from './product-head.graphql.ts';
+import { t } from '../texts/texts.ts';
 
 const PAGES = [
-  { page: 'product', text: 'Product', path: '' },
-  { page: 'decoder', text: 'Decoder', path: '/decoder' },
-  { page: 'calls', text: 'Calls', path: '/calls' },
+  { page: 'product', text: t('Product'), path: '' },
+  { page: 'decoder', text: t('Decoder'), path: '/decoder' },
+  { page: 'calls', text: t('Calls'), path: '/calls' },
 ] as const;
 
 interface ProductHeadProps {
@@ -26,7 +27,7 @@ export function ProductHead({ id, page, name: given, children }: ProductHeadProp
   const { data, error } = useQuery(ProductName, given === undefined ? { id } : null);
   const name = given ?? data?.product.name ?? null;
   const shown = PAGES.find((one) => one.page === page)!;
-  useTitle(name === null ? null : page === 'product' ? name : `${shown.text} of ${name}`);
+  useTitle(name === null ? null : page === 'product' ? name : t('{text} of {name}', { text: shown.text, name }));
   return (
     <>
       <div class="page-head">

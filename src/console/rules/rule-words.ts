@@ -2,41 +2,43 @@ import type { ConditionOperator } from '../api/schema-types.ts';
 import { valueText } from '../parts/value-text.ts';
 import { durationText } from '../time/duration.ts';
 import type { ConditionParts, RuleField, RuleParts } from './rules.graphql.ts';
+import { t } from '../texts/texts.ts';
+import { locale } from '../texts/languages.ts';
 
 type Named = Pick<RuleField, 'identifier' | 'name' | 'unit'>;
 type Level = RuleParts['levels'][number];
 
 /** Operators as a sentence has them. */
 export const OPERATOR_WORDS: Record<ConditionOperator, string> = {
-  GT: 'above',
-  GTE: 'at or above',
-  LT: 'below',
-  LTE: 'at or below',
-  EQ: 'is',
-  NEQ: 'is not',
-  CONTAINS: 'contains',
-  INSIDE: 'inside',
-  OUTSIDE: 'outside',
+  GT: t('above'),
+  GTE: t('at or above'),
+  LT: t('below'),
+  LTE: t('at or below'),
+  EQ: t('is'),
+  NEQ: t('is not'),
+  CONTAINS: t('contains'),
+  INSIDE: t('inside'),
+  OUTSIDE: t('outside'),
 };
 
 /** Names of windows' aggregations, before the name of a field. */
 export const AGGREGATION_WORDS = {
-  AVG: 'mean',
-  TIME_AVG: 'mean by time',
-  MIN: 'smallest',
-  MAX: 'largest',
-  SUM: 'sum',
-  DIFFERENCE: 'increase',
-  COUNT: 'number of values',
-  FIRST: 'first',
-  LAST: 'last',
+  AVG: t('mean'),
+  TIME_AVG: t('mean by time'),
+  MIN: t('smallest'),
+  MAX: t('largest'),
+  SUM: t('sum'),
+  DIFFERENCE: t('increase'),
+  COUNT: t('number of values'),
+  FIRST: t('first'),
+  LAST: t('last'),
 } as const;
 
 /** A level in plain words, such as `temperature above −15 °C for 10 min or nothing heard for 1 h`. */
 export function levelWords({ all, any }: Level, forSeconds: number, fields: readonly Named[]): string {
   const conditions = all ?? any ?? [];
   const texts = conditions.map((condition) => conditionWords(condition, forSeconds, fields));
-  return texts.join(all === null ? ' or ' : ' and ');
+  return texts.join(all === null ? t(' or ') : t(' and '));
 }
 
 /** A condition in plain words; silence is told as long as it lasts until it is told of. */
@@ -46,7 +48,9 @@ function conditionWords(condition: ConditionParts, forSeconds: number, fields: r
   const name = field?.name ?? condition.field ?? '';
   if (absentSeconds !== null) {
     const long = durationText(absentSeconds + forSeconds);
-    return condition.field === null ? `nothing heard for ${long}` : `no ${name} for ${long}`;
+    return condition.field === null
+      ? t('nothing heard for {long}', { long })
+      : t('no {name} for {long}', { name, long });
   }
   const what =
     condition.circle !== null || condition.polygon !== null
@@ -54,20 +58,22 @@ function conditionWords(condition: ConditionParts, forSeconds: number, fields: r
       : condition.operator === null
         ? turnWords(condition, name)
         : thresholdWords(condition, name, { unit: field?.unit ?? null, fields });
-  return forSeconds > 0 ? `${what} for ${durationText(forSeconds)}` : what;
+  return forSeconds > 0 ? t('{what} for {durationText}', { what, durationText: durationText(forSeconds) }) : what;
 }
 
 function placeWords({ operator, circle, polygon }: ConditionParts, name: string): string {
   const area =
     circle === null
-      ? `an area of ${polygon?.length ?? 0} corners`
-      : `${circle.meters.toLocaleString()} m around ${circle.center}`;
+      ? t('an area of {text} corners', { text: polygon?.length ?? 0 })
+      : t('{meters} m around {center}', { meters: circle.meters.toLocaleString(locale()), center: circle.center });
   return `${name} ${OPERATOR_WORDS[operator ?? 'OUTSIDE']} ${area}`;
 }
 
 function turnWords({ from, to }: ConditionParts, name: string): string {
-  const start = from === null ? '' : ` from ${valueText(from)}`;
-  return to === null ? `${name} turns${start} to anything else` : `${name} turns${start} to ${valueText(to)}`;
+  const start = from === null ? '' : t(' from {valueText}', { valueText: valueText(from) });
+  return to === null
+    ? t('{name} turns{start} to anything else', { name, start })
+    : t('{name} turns{start} to {valueText}', { name, start, valueText: valueText(to) });
 }
 
 interface Around {
@@ -83,9 +89,15 @@ function thresholdWords(condition: ConditionParts, name: string, { unit, fields 
       ? valueText(value, shown)
       : otherField !== null
         ? (fields.find(({ identifier }) => identifier === otherField)?.name ?? otherField)
-        : `the device’s ${configurationField ?? ''}`;
+        : t('the device’s {text}', { text: configurationField ?? '' });
   const subject =
-    window === null ? name : `${AGGREGATION_WORDS[window.aggregation]} of ${name} in ${durationText(window.seconds)}`;
-  const until = clear === null ? '' : ` (until ${valueText(clear, shown)})`;
+    window === null
+      ? name
+      : t('{AGGREGATION_WORDS} of {name} in {durationText}', {
+          AGGREGATION_WORDS: AGGREGATION_WORDS[window.aggregation],
+          name,
+          durationText: durationText(window.seconds),
+        });
+  const until = clear === null ? '' : t(' (until {valueText})', { valueText: valueText(clear, shown) });
   return `${subject} ${OPERATOR_WORDS[operator!]} ${operand}${until}`;
 }

@@ -7,6 +7,7 @@ import { createStore } from '../api/store.ts';
 import type { TokenScope } from '../api/schema-types.ts';
 import { forgetAnswers } from '../api/use-query.ts';
 import { Viewer } from './session.graphql.ts';
+import { t } from '../texts/texts.ts';
 
 type ViewerData = DataOf<typeof Viewer>['viewer'];
 
@@ -96,9 +97,12 @@ async function callSession(method: 'POST' | 'DELETE', body?: unknown): Promise<v
     headers: { 'Content-Type': 'application/json' },
     body: body === undefined ? null : JSON.stringify(body),
   }).catch(() => {
-    throw new ApiError('OFFLINE', 'The server cannot be reached.');
+    throw new ApiError('OFFLINE', t('The server cannot be reached.'));
   });
   if (response.ok) return;
   const { detail, code } = (await response.json().catch(() => ({}))) as { detail?: string; code?: string };
-  throw new ApiError(code ?? String(response.status), detail ?? `The server answered ${response.status}.`);
+  throw new ApiError(
+    code ?? String(response.status),
+    detail ?? t('The server answered {status}.', { status: response.status }),
+  );
 }

@@ -5,6 +5,7 @@ import { may, workspaceId } from '../session/session.ts';
 import { networkWord } from './network-words.ts';
 import { UnknownWaiting } from './unknown.graphql.ts';
 import './unknown.css';
+import { t } from '../texts/texts.ts';
 
 const LOOK_MS = 5_000;
 /** Devices that are counted; the query asks for one more. */
@@ -17,7 +18,8 @@ export function UnknownBanner() {
   const { data } = useLookedAt(UnknownWaiting, may('READ') ? { workspaceId: workspace } : null, LOOK_MS);
   const waiting = data?.unknownDevices ?? [];
   if (waiting.length === 0) return null;
-  const count = waiting.length > MOST_COUNTED ? `More than ${MOST_COUNTED}` : String(waiting.length);
+  const count =
+    waiting.length > MOST_COUNTED ? t('More than {MOST_COUNTED}', { MOST_COUNTED }) : String(waiting.length);
   const named = waiting.slice(0, NAMED);
   const others = waiting.length - named.length;
   return (
@@ -32,7 +34,7 @@ export function UnknownBanner() {
             <span class="mono">{identifier}</span> ({networkWord(network)})
           </span>
         ))}
-        {others > 0 && (others === 1 ? ' and another one' : ' and others')}
+        {others > 0 && (others === 1 ? t(' and another one') : t(' and others'))}
       </span>
       <a class="button" href={href('/unknown')}>
         {may('CONFIGURE') ? 'Adopt' : 'Look at them'}

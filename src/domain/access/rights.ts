@@ -294,8 +294,10 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   },
   Workspace: {
     'id name scopes': ANY,
+    // None for who may not READ all of it.
+    deviceViews: ANY,
     'writeRate endpoints': SETUP,
-    'members deviceViews dashboards fleet places': VALUES,
+    'members dashboards fleet places': VALUES,
     'tokens invitations': { anyOf: ['ADMIN'], on: 'parent' },
   },
 

@@ -87,11 +87,11 @@ export const TOLD: ReadonlySet<string> = new Set(
   (
     'id ids at productId deviceId workspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
     'dryRun status force ignore version name email operator role kind scopes expiresAt identifier type meaning ' +
-    'overflowAt display decimals words color low high unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
+    'overflowAt display unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
     'until confirm enabled levels forSeconds clearForSeconds latched schedule severity all any field operator value otherField ' +
     'configurationField clear window absentSeconds circle polygon aggregation seconds center meters days hours ' +
     'endpointId deliveryIds events notify endpointIds endpointKeys groupBy remindEverySeconds maxReminders ' +
-    'confirm answer200 ignoreZeroPlaces timeZone key onExisting addTags removeTags anyTags search online lastHeardBefore lastHeardAfter hash set prune deleteData'
+    'confirm answer200 ignoreZeroPlaces timeZone key onExisting serialNumbers lowBattery query shared addTags removeTags anyTags search online lastHeardBefore lastHeardAfter hash set prune deleteData'
   ).split(' '),
 );
 

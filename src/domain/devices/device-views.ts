@@ -40,8 +40,7 @@ export class DeviceViews {
 
   /** Shared views and those of the caller, by name; none for a token that is limited. */
   async list(access: Access, workspaceId: string): Promise<ListedView[]> {
-    access.requireWorkspace(workspaceId, 'READ');
-    if (access.limited || access.fields !== null) return [];
+    if (!access.may(workspaceId, 'READ') || access.limited || access.fields !== null) return [];
     const whose = access.userId === null ? [{ user: null }] : [{ user: null }, { user: access.userId }];
     const views = await this.#database
       .read()

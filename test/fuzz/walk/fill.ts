@@ -70,6 +70,7 @@ async function fillThrough(server: TestServer, size: Size) {
   const spare = await createProduct(server, { workspaceId, serialNumbers: [], input: { decoder: DECODER } });
   await fillValues(server, size, product.deviceIds);
   await fillCalls(server, size, product.webhookId);
+  await fillOverview(server, workspaceId, product);
   await server.gql('mutation ($p: ID!, $i: RuleInput!) { createRule(productId: $p, input: $i) { id } }', {
     p: product.id,
     i: ALARM,
@@ -135,6 +136,22 @@ async function fillValues(server: TestServer, size: Size, [most, long, many, ...
     timestamp: 1e9,
   }));
   for (const device of [most!, ...others.slice(0, size.parts / 2)]) await record(device, one);
+}
+
+/** What the overview of a workspace shows beside numbers: a device with a place, and a decoder that fails. */
+async function fillOverview(
+  server: TestServer,
+  workspaceId: string,
+  { id, deviceIds }: { id: string; deviceIds: string[] },
+): Promise<void> {
+  const { product } = await server.gql('query ($id: ID!) { product(id: $id) { field(identifier: "place") { id } } }', {
+    id,
+  });
+  await server.gql('mutation ($id: ID!) { updateField(id: $id, input: { role: LOCATION }) { id } }', product.field);
+  await server.record(deviceIds[0]!, { field: 'place', value: '(52.52,13.405)' });
+  const decoder = 'function Decoder() { throw new Error("fails"); }';
+  const failing = await createProduct(server, { workspaceId, serialNumbers: [], input: { decoder } });
+  await fetch(`${server.url}/integrations/api/${failing.webhookId}/`, { method: 'POST', body: '{}' });
 }
 
 async function fillCalls(server: TestServer, size: Size, webhookId: string): Promise<void> {

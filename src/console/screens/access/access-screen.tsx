@@ -12,10 +12,11 @@ import { PasswordForm } from './password-form.tsx';
 import { TokenList } from './token-list.tsx';
 import { Workspaces } from './workspaces.tsx';
 import './access.css';
+import { t } from '../../texts/texts.ts';
 
 /** The screen of tokens, members, workspaces and plans: to each reader only the parts that are theirs. */
 export function AccessScreen() {
-  useTitle('Access');
+  useTitle(t('Access'));
   const workspace = useStore(workspaceId);
   const now = useStore(session);
   const [isSomewhere, isAdmin] = [workspace !== null, mayHere('ADMIN')];
@@ -41,7 +42,7 @@ export function AccessScreen() {
       </main>
     );
   const { viewer, workspace: here, plans } = (fresh ? data : null) ?? {};
-  const name = viewer?.workspaces.find(({ id }) => id === workspace)?.name ?? 'the workspace';
+  const name = viewer?.workspaces.find(({ id }) => id === workspace)?.name ?? t('the workspace');
   const isOperator = viewer?.user?.operator ?? false;
   const onChanged = (): void => void refetch();
   return (

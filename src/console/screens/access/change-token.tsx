@@ -11,6 +11,7 @@ import { changedEnd, EndPicker } from './end-picker.tsx';
 import { LimitPicker, type TokenLimit } from './limit-picker.tsx';
 import { fieldsIn } from './token-fields.ts';
 import { TokenSecret } from './token-secret.tsx';
+import { t } from '../../texts/texts.ts';
 
 interface TokenDialogProps {
   token: ShownToken;
@@ -35,7 +36,7 @@ export function ChangeTokenDialog({ token, onClose, onChanged }: TokenDialogProp
       if (!isSame(fields, token.fields)) input.fields = fields;
     }
     await request(ChangeToken, { id: token.id, input });
-    toast(`“${input.name}” is changed.`);
+    toast(t('“{name}” is changed.', { name: input.name }));
     onClose();
     onChanged();
   });

@@ -1,13 +1,14 @@
 import { TimeLeft } from '../../parts/time-left.tsx';
+import { t } from '../../texts/texts.ts';
 
 const DAY_MS = 86_400_000;
 const KEPT = 'kept';
 const ENDS: [days: string, name: string][] = [
-  ['', 'never'],
-  ['1', 'in a day'],
+  ['', t('never')],
+  ['1', t('in a day')],
   ['30', 'in 30 days'],
   ['90', 'in 90 days'],
-  ['365', 'in a year'],
+  ['365', t('in a year')],
 ];
 
 /** Chooses when a token ends: the field `ends` of its form. `kept`: its present end, which may stay. */

@@ -12,6 +12,7 @@ import { type Access, MakePasswordLink, PutMember, TakeBackInvitation, TakeMembe
 import { Links, type PersonLink } from './links.tsx';
 import { NewMembers } from './new-members.tsx';
 import { ROLE_WORDS, ROLES } from './scope-words.ts';
+import { t } from '../../texts/texts.ts';
 
 type Place = NonNullable<DataOf<typeof Access>['workspace']>;
 type Member = NonNullable<Place['members']>[number];
@@ -44,7 +45,7 @@ export function Members({ workspaceId, name, members, invitations, refetch, isAd
   });
   const sendPassword = async ({ id, email }: Member['user']): Promise<void> => {
     const { createPasswordReset } = await request(MakePasswordLink, { userId: id });
-    setLinks([{ email, url: createPasswordReset.url, what: 'choose a new password' }]);
+    setLinks([{ email, url: createPasswordReset.url, what: t('choose a new password') }]);
   };
   return (
     <section class="card" aria-label={`Members of ${name}`}>
@@ -75,7 +76,7 @@ export function Members({ workspaceId, name, members, invitations, refetch, isAd
                     const wanted = event.currentTarget.value as Role;
                     void changing.run(
                       () => request(PutMember, { workspaceId, userId: user.id, role: wanted }),
-                      `${user.email} is ${wanted} now.`,
+                      t('{email} is {wanted} now.', { email: user.email, wanted }),
                     );
                   }}
                 >
@@ -90,7 +91,7 @@ export function Members({ workspaceId, name, members, invitations, refetch, isAd
                   class="quiet"
                   aria-label={`Password link for ${user.email}`}
                   disabled={changing.busy}
-                  onClick={() => void changing.run(() => sendPassword(user), 'The link works once, within a day.')}
+                  onClick={() => void changing.run(() => sendPassword(user), t('The link works once, within a day.'))}
                 >
                   Password link
                 </button>
@@ -102,7 +103,7 @@ export function Members({ workspaceId, name, members, invitations, refetch, isAd
                   onClick={() =>
                     void changing.run(
                       () => request(TakeMember, { workspaceId, userId: user.id }),
-                      `${user.email} is no member any more.`,
+                      t('{email} is no member any more.', { email: user.email }),
                     )
                   }
                 >
@@ -132,7 +133,7 @@ export function Members({ workspaceId, name, members, invitations, refetch, isAd
               onClick={() =>
                 void changing.run(
                   () => request(TakeBackInvitation, { workspaceId, email }),
-                  `${email} is not invited any more.`,
+                  t('{email} is not invited any more.', { email }),
                 )
               }
             >

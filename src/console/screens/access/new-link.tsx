@@ -10,6 +10,7 @@ import { workspaceId } from '../../session/session.ts';
 import { FieldsOfProduct, MakeToken } from './access.graphql.ts';
 import { EndPicker, endIn } from './end-picker.tsx';
 import { LimitPicker, type TokenLimit } from './limit-picker.tsx';
+import { t } from '../../texts/texts.ts';
 
 interface NewLinkProps {
   onClose: () => void;
@@ -27,8 +28,8 @@ export function NewLink({ onClose, onMade }: NewLinkProps) {
   const making = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
     const shown = chosen.filter((identifier) => fields.some((field) => field.identifier === identifier));
-    if (limit.products.length + limit.devices.length === 0) throw new Error('Choose a product or a device to show.');
-    if (shown.length === 0) throw new Error('Choose at least one field to show.');
+    if (limit.products.length + limit.devices.length === 0) throw new Error(t('Choose a product or a device to show.'));
+    if (shown.length === 0) throw new Error(t('Choose at least one field to show.'));
     const { createToken } = await request(MakeToken, {
       input: {
         kind: 'INDIVIDUAL',

@@ -10,6 +10,7 @@ import { toast } from '../../parts/toasts.tsx';
 import { AddUser, FindUser, InviteMember, PutMember } from './access.graphql.ts';
 import type { PersonLink } from './links.tsx';
 import { ROLE_WORDS, ROLES } from './scope-words.ts';
+import { t } from '../../texts/texts.ts';
 
 const MAX_AT_ONCE = 50;
 
@@ -31,14 +32,14 @@ export function NewMembers({ workspaceId, isOperator, onChanged, onClose, onDone
   const adding = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
     const [role, password] = [text('role') as Role, text('password')];
-    if (emails.length > MAX_AT_ONCE) throw new Error(`At most ${MAX_AT_ONCE} addresses at once.`);
+    if (emails.length > MAX_AT_ONCE) throw new Error(t('At most {MAX_AT_ONCE} addresses at once.', { MAX_AT_ONCE }));
     const made = [...links];
     const failed: string[] = [];
     const left: string[] = [];
     for (const email of emails) {
       try {
         const url = await addMember(workspaceId, email, role, password);
-        if (url === null) toast(`${email} is a member now.`);
+        if (url === null) toast(t('{email} is a member now.', { email }));
         else made.push({ email, url, what: 'join' });
       } catch (error) {
         failed.push(emails.length === 1 ? wordsOf(error) : `${email}: ${wordsOf(error)}`);

@@ -5,6 +5,7 @@ import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { keepWay } from '../../session/last-way.ts';
 import { ChangePassword } from './access.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 /** Changes the signed-in user's password, or sets the first one. */
 export function PasswordForm() {
@@ -17,7 +18,7 @@ export function PasswordForm() {
     });
     form.reset();
     keepWay('password');
-    toast('Password changed. Every other sign-in of yours has ended.');
+    toast(t('Password changed. Every other sign-in of yours has ended.'));
   });
   return (
     <details class="card padded">

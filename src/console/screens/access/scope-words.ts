@@ -1,18 +1,19 @@
 import type { Role, TokenScope } from '../../api/schema-types.ts';
+import { t } from '../../texts/texts.ts';
 
 /** The rights of each scope, in words. */
 export const SCOPE_WORDS: Readonly<Record<TokenScope, string>> = {
-  READ: 'see products, devices, values and calls',
-  RECORD: 'record values',
-  CONFIGURE: 'create, change and delete products, devices and decoders; see webhook addresses',
-  ADMIN: 'manage members, tokens and the workspace',
+  READ: t('see products, devices, values and calls'),
+  RECORD: t('record values'),
+  CONFIGURE: t('create, change and delete products, devices and decoders; see webhook addresses'),
+  ADMIN: t('manage members, tokens and the workspace'),
 };
 
 /** The rights of each role, in words. */
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {
-  VIEWER: 'sees everything',
-  EDITOR: 'also records and configures',
-  ADMIN: 'also manages access',
+  VIEWER: t('sees everything'),
+  EDITOR: t('also records and configures'),
+  ADMIN: t('also manages access'),
 };
 
 /** Every scope, in the order of the contract. */
@@ -29,27 +30,33 @@ interface Limits {
 }
 
 /** The rights of the scopes that a token limited to fields can have. */
-const FIELD_WORDS: Readonly<Partial<Record<TokenScope, string>>> = { READ: 'see values', RECORD: 'record values' };
+const FIELD_WORDS: Readonly<Partial<Record<TokenScope, string>>> = {
+  READ: t('see values'),
+  RECORD: t('record values'),
+};
 
 const SHOWN_NAMES = 3;
 
 /** The rights and limits of a token, in one sentence. */
 export function tokenWords({ kind, scopes, products, devices, fields }: Limits): string {
-  if (kind === 'PERSONAL') return 'May do what its user may, in every workspace of the user.';
+  if (kind === 'PERSONAL') return t('May do what its user may, in every workspace of the user.');
   const words = fields === null ? SCOPE_WORDS : { ...SCOPE_WORDS, ...FIELD_WORDS };
   const what = scopes.map((scope) => words[scope]).join('; ');
   const where = [
-    named(products, 'product', 'products'),
-    named(devices, 'device', 'devices'),
-    named(fields?.map((name) => ({ name })) ?? null, 'field', 'fields'),
+    named(products, t('product'), t('products')),
+    named(devices, t('device'), t('devices')),
+    named(fields?.map((name) => ({ name })) ?? null, t('field'), t('fields')),
   ].filter((text) => text !== null);
-  return `May ${what}${where.length === 0 ? ', in the whole workspace' : ` – only ${where.join(' and ')}`}.`;
+  return t('May {what}{text}.', {
+    what,
+    text: where.length === 0 ? t(', in the whole workspace') : t(' – only {where}', { where: where.join(t(' and ')) }),
+  });
 }
 
 function named(items: readonly { name: string }[] | null, one: string, many: string): string | null {
   if (items === null) return null;
-  if (items.length === 0) return `${many} that are gone`;
+  if (items.length === 0) return t('{many} that are gone', { many });
   const names = items.slice(0, SHOWN_NAMES).map(({ name }) => `“${name}”`);
   const more = items.length - names.length;
-  return `${items.length === 1 ? one : many} ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `${items.length === 1 ? one : many} ${names.join(', ')}${more > 0 ? t(' and {more} more', { more }) : ''}`;
 }

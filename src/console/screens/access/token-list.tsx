@@ -14,6 +14,7 @@ import { ChangeTokenDialog, RenewTokenDialog } from './change-token.tsx';
 import { NewLink } from './new-link.tsx';
 import { NewToken } from './new-token.tsx';
 import { tokenWords } from './scope-words.ts';
+import { t } from '../../texts/texts.ts';
 
 interface TokenListProps {
   title: string;
@@ -158,7 +159,7 @@ interface RevokeProps {
 function Revoke({ token, isCurrent, onClose, onDone }: RevokeProps) {
   const revoking = useAction(async () => {
     await request(RevokeToken, { id: token.id });
-    toast(`“${token.name}” is revoked.`);
+    toast(t('“{name}” is revoked.', { name: token.name }));
     onDone();
   });
   return (

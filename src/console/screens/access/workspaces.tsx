@@ -9,6 +9,7 @@ import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { chooseWorkspace, loadSession, workspaceId } from '../../session/session.ts';
 import { AddWorkspace, NameWorkspace, RemoveWorkspace } from './access.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 interface Workspace {
   id: string;
@@ -109,12 +110,12 @@ function Sheet({ what, workspace, onClose, onDone }: SheetProps) {
     if (what === 'new') await request(AddWorkspace, { name: given });
     else if (what === 'name') await request(NameWorkspace, { id, name: given });
     else {
-      if (given !== name) throw new Error('That is not its name.');
+      if (given !== name) throw new Error(t('That is not its name.'));
       await request(RemoveWorkspace, { id });
     }
     onDone();
   });
-  const titles = { new: 'New workspace', name: `Rename ${name}`, delete: `Delete ${name}?` };
+  const titles = { new: t('New workspace'), name: t('Rename {name}', { name }), delete: t('Delete {name}?', { name }) };
   return (
     <Dialog title={titles[what]} onClose={onClose}>
       <form class="stack" onSubmit={onSubmit(acting.run)}>

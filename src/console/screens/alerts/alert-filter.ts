@@ -1,13 +1,14 @@
 import type { AlertParts } from '../../alerts/alerts.graphql.ts';
 import type { AlertState, Severity } from '../../api/schema-types.ts';
 import { timeOf } from '../../time/local-time.ts';
+import { t } from '../../texts/texts.ts';
 
 /** States of an alert in words. */
 export const STATES: Record<AlertState, string> = {
-  FIRING: 'Firing',
-  RECOVERING: 'Recovering',
-  PENDING: 'Pending',
-  RESOLVED: 'Over',
+  FIRING: t('Firing'),
+  RECOVERING: t('Recovering'),
+  PENDING: t('Pending'),
+  RESOLVED: t('Over'),
 };
 
 const STATE_NAMES = Object.keys(STATES) as AlertState[];

@@ -21,6 +21,7 @@ import { SEVERITIES, SeverityChip } from '../../rules/severity.tsx';
 import { may } from '../../session/session.ts';
 import { STATES } from './alert-filter.ts';
 import { StateChip } from './state-chip.tsx';
+import { t } from '../../texts/texts.ts';
 
 interface AlertPanelProps {
   alert: AlertParts;
@@ -30,20 +31,20 @@ interface AlertPanelProps {
 
 /** Reasons of the trace, in words; others as they are. */
 const REASONS: Record<string, string> = {
-  VALUE: 'by a value',
-  DURATION: 'for long enough',
-  SILENT: 'nothing came',
-  HEARD: 'heard again',
-  SAVED: 'the rule was changed',
+  VALUE: t('by a value'),
+  DURATION: t('for long enough'),
+  SILENT: t('nothing came'),
+  HEARD: t('heard again'),
+  SAVED: t('the rule was changed'),
   ACKNOWLEDGED: 'acknowledged',
   SNOOZED: 'snoozed',
 };
 
 const SNOOZES = [
-  [1, 'an hour'],
-  [4, '4 hours'],
-  [24, 'a day'],
-  [168, 'a week'],
+  [1, t('1 hour')],
+  [4, t('4 hours')],
+  [24, t('1 day')],
+  [168, t('1 week')],
 ] as const;
 const HOUR_MS = 3_600_000;
 
@@ -125,12 +126,12 @@ function Deeds({ alert, onChanged }: Pick<AlertPanelProps, 'alert' | 'onChanged'
   const [hours, setHours] = useState<number>(SNOOZES[0][0]);
   const acknowledging = useAction(async (form: HTMLFormElement) => {
     onChanged((await request(AcknowledgeAlert, { id, note: givenIn(form)('note') })).acknowledgeAlert);
-    toast(`“${rule.name}” is acknowledged.`);
+    toast(t('“{name}” is acknowledged.', { name: rule.name }));
   });
   const snoozing = useAction(async () => {
     const until = new Date(Date.now() + hours * HOUR_MS).toISOString();
     onChanged((await request(SnoozeAlert, { id, until })).snoozeAlert);
-    toast(`Nothing is told of it until ${dateTimeText(new Date(until))}.`);
+    toast(t('Nothing is told of it until {dateTimeText}.', { dateTimeText: dateTimeText(new Date(until)) }));
   });
   return (
     <>

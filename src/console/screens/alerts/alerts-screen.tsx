@@ -17,10 +17,11 @@ import { AlertPanel } from './alert-panel.tsx';
 import { StateChip } from './state-chip.tsx';
 import { useAlertList } from './use-alert-list.ts';
 import './alerts.css';
+import { t } from '../../texts/texts.ts';
 
 /** The alerts of the workspace, live, and what is done about them. */
 export function AlertsScreen() {
-  useTitle('Alerts');
+  useTitle(t('Alerts'));
   const workspace = useStore(workspaceId);
   const { query } = usePlace();
   const filter = useMemo(() => readFilter(query), [query]);

@@ -14,12 +14,13 @@ import { timeOf } from '../../time/local-time.ts';
 import { AuditPage, type AuditParts } from './audit.graphql.ts';
 import { argumentsText, OPERATIONS, operationText, placeOf } from './audit-words.ts';
 import './audit.css';
+import { t } from '../../texts/texts.ts';
 
 type Page = NonNullable<(typeof AuditPage)['data']>['auditLog'];
 
 /** The audit log: who changed what, when, in the workspace or of the whole server. */
 export function AuditScreen() {
-  useTitle('Audit log');
+  useTitle(t('Audit log'));
   const workspace = useStore(workspaceId);
   const now = useStore(session);
   const { query } = usePlace();
@@ -95,7 +96,7 @@ export function AuditScreen() {
             >
               <option value="">anything</option>
               {OPERATIONS.map((name) => (
-                <option key={name} value={name}>
+                <option key={name} value={name} translate={false}>
                   {operationText(name)}
                 </option>
               ))}
@@ -142,12 +143,13 @@ function Entry({ entry }: { entry: AuditParts }) {
   const { at, operation, userId, userEmail, tokenName } = entry;
   const place = placeOf(entry);
   const text = argumentsText(entry.arguments);
-  const who = userEmail ?? (userId === null ? `token “${tokenName ?? 'that is gone'}”` : 'somebody');
+  const who =
+    userEmail ?? (userId === null ? t('token “{text}”', { text: tokenName ?? t('that is gone') }) : t('somebody'));
   return (
     <li>
       <time dateTime={at}>{dateTimeText(new Date(at))}</time>
       <div class="audit-deed">
-        <strong>
+        <strong translate={false}>
           {place === null ? operationText(operation) : <a href={href(place)}>{operationText(operation)}</a>}
         </strong>{' '}
         <span class="muted">by {who}</span>

@@ -15,6 +15,8 @@ import { ReplaySheet } from './replay-sheet.tsx';
 import { useCallLog } from './use-call-log.ts';
 import { type CallSearch, isOpen, MOST_FOUND } from './use-call-search.ts';
 import './calls.css';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 const SHOWN = 200;
 
@@ -63,7 +65,7 @@ export function CallsScreen({ params }: ScreenProps) {
           </ol>
           <div class="row call-more" hidden={search.busy && calls.length === 0 && search.lookedThrough === 0}>
             <small class="grow" role="status">
-              {calls.length.toLocaleString()} {calls.length === 1 ? 'call' : 'calls'}
+              {calls.length.toLocaleString(locale())} {calls.length === 1 ? 'call' : 'calls'}
               {isNarrow(filter) && `, ${farText(search)}`}
             </small>
             {search.busy
@@ -103,11 +105,11 @@ export function CallsScreen({ params }: ScreenProps) {
 
 /** The part of the log that the server has searched. */
 function farText({ calls, lookedThrough, reachedAt, hasMore }: CallSearch): string {
-  const count = `${lookedThrough.toLocaleString()} looked through`;
+  const count = t('{lookedThrough} looked through', { lookedThrough: lookedThrough.toLocaleString(locale()) });
   if (reachedAt === null) return count;
-  if (!hasMore) return `${count}: all that the log has`;
-  const back = `${count}, back to ${dateTimeText(new Date(reachedAt))}`;
-  return calls.length < MOST_FOUND ? back : `${back}; narrow the filter to see older ones`;
+  if (!hasMore) return t('{count}: all that the log has', { count });
+  const back = t('{count}, back to {dateTimeText}', { count, dateTimeText: dateTimeText(new Date(reachedAt)) });
+  return calls.length < MOST_FOUND ? back : t('{back}; narrow the filter to see older ones', { back });
 }
 
 function rowId(callId: string): string {

@@ -1,18 +1,19 @@
 import { Note } from '../../parts/note.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
 import type { ReplayTally } from './replay-steps.ts';
+import { t } from '../../texts/texts.ts';
 
 type Count = 'added' | 'changed' | 'unchanged' | 'removed' | 'kept' | 'rejected' | 'failed';
 
 /** Columns of counts; `kept` is shown if it is not 0. */
 const COUNTS: readonly { count: Count; text: string }[] = [
-  { count: 'added', text: 'New' },
-  { count: 'changed', text: 'Replaced' },
-  { count: 'unchanged', text: 'Unchanged' },
-  { count: 'removed', text: 'Removed' },
-  { count: 'kept', text: 'Left as they are' },
-  { count: 'rejected', text: 'Refused' },
-  { count: 'failed', text: 'Failed calls' },
+  { count: 'added', text: t('New') },
+  { count: 'changed', text: t('Replaced') },
+  { count: 'unchanged', text: t('Unchanged') },
+  { count: 'removed', text: t('Removed') },
+  { count: 'kept', text: t('Left as they are') },
+  { count: 'rejected', text: t('Refused') },
+  { count: 'failed', text: t('Failed calls') },
 ];
 
 /**

@@ -6,6 +6,7 @@ import { Menu } from '../../parts/menu.tsx';
 import { PeriodInputs } from '../../parts/period-inputs.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
 import type { CallFilter } from './call-filter.ts';
+import { t } from '../../texts/texts.ts';
 
 /** The filter of the call log, kept in the address. */
 export function FilterBar({ filter }: { filter: CallFilter }) {
@@ -68,13 +69,15 @@ export function FilterBar({ filter }: { filter: CallFilter }) {
 }
 
 function outcomesText(statuses: readonly CallStatus[]): string {
-  if (statuses.length === 0) return 'Any outcome';
+  if (statuses.length === 0) return t('Any outcome');
   const [first] = statuses;
   return `${first === undefined ? '' : statusText(first)}${statuses.length > 1 ? ` +${statuses.length - 1}` : ''}`;
 }
 
 function periodText({ from, to }: CallFilter): string {
-  if (from === null && to === null) return 'Any time';
-  if (to === null) return `From ${dateTimeText(new Date(from ?? 0))}`;
-  return from === null ? `Up to ${dateTimeText(new Date(to))}` : `Since ${dateTimeText(new Date(from))}, up to an end`;
+  if (from === null && to === null) return t('Any time');
+  if (to === null) return t('From {dateTimeText}', { dateTimeText: dateTimeText(new Date(from ?? 0)) });
+  return from === null
+    ? t('Up to {dateTimeText}', { dateTimeText: dateTimeText(new Date(to)) })
+    : t('Since {dateTimeText}, up to an end', { dateTimeText: dateTimeText(new Date(from)) });
 }

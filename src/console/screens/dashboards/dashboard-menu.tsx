@@ -13,6 +13,7 @@ import { toast } from '../../parts/toasts.tsx';
 import { may } from '../../session/session.ts';
 import { DeleteDashboard as Delete } from './dashboards.graphql.ts';
 import { NewDashboardLink } from './new-dashboard-link.tsx';
+import { t } from '../../texts/texts.ts';
 
 interface DashboardMenuProps {
   id: string;
@@ -26,7 +27,7 @@ export function DashboardMenu({ id, name, widgets, scopeOf }: DashboardMenuProps
   const [open, setOpen] = useState<'link' | 'delete' | null>(null);
   const deleting = useAction(async () => {
     await request(Delete, { id });
-    toast(`Deleted ${name}.`);
+    toast(t('Deleted {name}.', { name }));
     navigate(href('/dashboards'), { replace: true });
   });
   const close = (): void => setOpen(null);

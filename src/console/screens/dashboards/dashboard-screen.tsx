@@ -18,6 +18,7 @@ import { OneDashboard, SaveDashboard } from './dashboards.graphql.ts';
 import { Kiosk } from './kiosk.tsx';
 import { SourcedWidgetSheet } from './sourced-widget-sheet.tsx';
 import './dashboards.css';
+import { t } from '../../texts/texts.ts';
 
 const NOTHING: WidgetScope = { devices: [], fields: [] };
 const TITLE = 'dashboard-name';
@@ -50,7 +51,7 @@ export function DashboardScreen({ params }: ScreenProps) {
     await request(SaveDashboard, { id, name, widgets: savedWidgets(widgets) });
     // Keep the draft until then, or the old dashboard would flash up.
     await refetch();
-    toast('The dashboard is saved.');
+    toast(t('The dashboard is saved.'));
     end();
   });
   const change = (next: readonly Widget[]): void => setDraft({ name, widgets: next });

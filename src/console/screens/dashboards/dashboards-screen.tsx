@@ -13,10 +13,11 @@ import { Note } from '../../parts/note.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { may, workspaceId } from '../../session/session.ts';
 import { Dashboards, SaveDashboard } from './dashboards.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 /** The dashboards of the workspace over many devices. */
 export function DashboardsScreen() {
-  useTitle('Dashboards');
+  useTitle(t('Dashboards'));
   const workspace = useStore(workspaceId);
   const { data, error } = useQuery(Dashboards, workspace === null ? null : { workspaceId: workspace });
   const [isNew, setNew] = useState(false);

@@ -11,6 +11,7 @@ import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { workspaceId } from '../../session/session.ts';
 import { EndPicker, endIn } from '../access/end-picker.tsx';
 import { MakeDashboardLink } from './dashboards.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 interface NewDashboardLinkProps {
   id: string;
@@ -27,7 +28,7 @@ export function NewDashboardLink({ id, name, widgets, scopeOf, onClose }: NewDas
   const making = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);
     const limit = limitOf(widgets, scopeOf);
-    if (limit === null) throw new Error('The dashboard shows no device yet: add a widget first.');
+    if (limit === null) throw new Error(t('The dashboard shows no device yet: add a widget first.'));
     const { createToken } = await request(MakeDashboardLink, {
       input: {
         kind: 'INDIVIDUAL',

@@ -26,6 +26,7 @@ import type { TrialDevice, TrialVariable } from './uplink-form.tsx';
 import { useTrial } from './use-trial.ts';
 import { VersionsSheet } from './versions-sheet.tsx';
 import './decoder.css';
+import { t } from '../../texts/texts.ts';
 
 /** The screen of a product's decoder, which runs while it is written. */
 export function DecoderScreen({ params }: ScreenProps) {
@@ -162,7 +163,7 @@ function Workbench(props: WorkbenchProps) {
           onClose={close}
           onSaved={() => {
             onChanged();
-            if (input.callId !== null) toast('Calls that failed can be replayed from the call log.');
+            if (input.callId !== null) toast(t('Calls that failed can be replayed from the call log.'));
           }}
         />
       )}

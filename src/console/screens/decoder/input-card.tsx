@@ -11,6 +11,7 @@ import { dateTimeText } from '../../parts/time-text.ts';
 import { RemoveExample } from './decoder.graphql.ts';
 import { blankInput, inputOfCall, inputOfRequest, isBlank, type TrialInput } from './trial-input.ts';
 import { type TrialDevice, type TrialVariable, UplinkForm } from './uplink-form.tsx';
+import { t } from '../../texts/texts.ts';
 
 /** The properties of a stored example that the picker needs. */
 export interface ShownExample {
@@ -166,6 +167,6 @@ export function InputCard(props: InputCardProps) {
 }
 
 function callText({ receivedAt, method, status, body, bodyTruncated }: CallParts): string {
-  const cut = bodyTruncated ? ' (cut)' : '';
+  const cut = bodyTruncated ? t(' (cut)') : '';
   return `${dateTimeText(new Date(receivedAt))} · ${statusText(status)} · ${method} ${body.slice(0, 40)}${cut}`;
 }

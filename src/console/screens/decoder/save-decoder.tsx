@@ -11,6 +11,7 @@ import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { Examples, SaveDecoder } from './decoder.graphql.ts';
 import { expectedText } from './expected-entries.ts';
+import { t } from '../../texts/texts.ts';
 
 /** A reason that saving failed and `force` overrides. */
 interface Stopped {
@@ -43,7 +44,7 @@ export function SaveDecoderSheet({ productId, source, onClose, onSaved }: SaveDe
     try {
       const given = { productId, source, note: note === '' ? null : note, force };
       const { saveDecoder } = await request(SaveDecoder, given);
-      toast(`Version ${saveDecoder.version} is active.`);
+      toast(t('Version {version} is active.', { version: saveDecoder.version }));
       onSaved();
       onClose();
     } catch (error) {

@@ -6,6 +6,7 @@ import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { AddExample } from './decoder.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 interface SaveExampleProps {
   productId: string;
@@ -22,7 +23,7 @@ export function SaveExample({ productId, example, expected, onClose, onSaved }: 
     const text = textsOf(form);
     const name = text('name').trim();
     await request(AddExample, { productId, name, request: example, expected: readJson(text('expected')) });
-    toast(`The example “${name}” runs on every save.`);
+    toast(t('The example “{name}” runs on every save.', { name }));
     onSaved();
     onClose();
   });
@@ -50,6 +51,8 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new Error(`The expected entries are no JSON: ${(error as Error).message}.`, { cause: error });
+    throw new Error(t('The expected entries are no JSON: {message}.', { message: (error as Error).message }), {
+      cause: error,
+    });
   }
 }

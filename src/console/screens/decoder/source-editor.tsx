@@ -17,6 +17,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { editorTheme } from './editor-theme.ts';
 import { markMistake, mistakeMark, type SourceMistake } from './mistake-mark.ts';
 import { typedText } from './typed-text.ts';
+import { t } from '../../texts/texts.ts';
 
 /** A line to show; a new object shows it again. */
 export interface SourcePlace {
@@ -98,7 +99,7 @@ function stateOf(latest: { current: SourceEditorProps }): EditorState {
       typedText,
       mistakeMark,
       editorTheme,
-      EditorView.contentAttributes.of({ 'aria-label': 'Source of the decoder', tabindex: '0' }),
+      EditorView.contentAttributes.of({ 'aria-label': t('Source of the decoder'), tabindex: '0' }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) latest.current.onChange(update.state.doc.toString());
       }),

@@ -1,4 +1,6 @@
 import { href } from '../../navigation/place.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 interface StatisticsFactsProps {
   productId: string;
@@ -14,7 +16,7 @@ export function StatisticsFacts({ productId, statistics }: StatisticsFactsProps)
     <dl class="facts" aria-label="The decoder since the server started">
       <div>
         <dt>Runs</dt>
-        <dd>{runs.toLocaleString()}</dd>
+        <dd>{runs.toLocaleString(locale())}</dd>
       </div>
       <div>
         <dt>Failed</dt>
@@ -27,7 +29,8 @@ export function StatisticsFacts({ productId, statistics }: StatisticsFactsProps)
             )
           ) : (
             <a href={href(`/products/${productId}/calls`, { status: 'DECODER_FAILED' })}>
-              {failed.toLocaleString()} ({kinds.map(([kind, count]) => `${kind} ${count.toLocaleString()}`).join(', ')})
+              {failed.toLocaleString(locale())} (
+              {kinds.map(([kind, count]) => `${kind} ${count.toLocaleString(locale())}`).join(', ')})
             </a>
           )}
         </dd>
@@ -45,5 +48,7 @@ export function StatisticsFacts({ productId, statistics }: StatisticsFactsProps)
 }
 
 function timeText(ms: number | null): string {
-  return ms === null ? '–' : `${ms.toLocaleString(undefined, { maximumFractionDigits: ms < 10 ? 1 : 0 })} ms`;
+  return ms === null
+    ? '–'
+    : t('{ms} ms', { ms: ms.toLocaleString(undefined, { maximumFractionDigits: ms < 10 ? 1 : 0 }) });
 }

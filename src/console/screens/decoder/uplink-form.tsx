@@ -1,4 +1,5 @@
 import { readBytes, type TrialInput } from './trial-input.ts';
+import { t } from '../../texts/texts.ts';
 
 /** A device that may have sent bytes. */
 export interface TrialDevice {
@@ -92,9 +93,14 @@ export function UplinkForm({ input, devices, variables, onChange }: UplinkFormPr
 
 function bytesText(text: string): string {
   const { bytes, isHex } = readBytes(text);
-  if (text.trim() === '') return 'Two hexadecimal digits for each byte (blanks, dashes, 0x do not matter), or base64.';
-  if (bytes.length === 0) return 'Neither hexadecimal nor base64 yet.';
-  return `${bytes.length} ${bytes.length === 1 ? 'byte' : 'bytes'}, read as ${isHex ? 'hexadecimal' : 'base64'}`;
+  if (text.trim() === '')
+    return t('Two hexadecimal digits for each byte (blanks, dashes, 0x do not matter), or base64.');
+  if (bytes.length === 0) return t('Neither hexadecimal nor base64 yet.');
+  return t('{length} {text}, read as {text2}', {
+    length: bytes.length,
+    text: bytes.length === 1 ? 'byte' : 'bytes',
+    text2: isHex ? 'hexadecimal' : 'base64',
+  });
 }
 
 function placeholderOf(variables: readonly TrialVariable[]): string {

@@ -8,6 +8,7 @@ import { Note } from '../../parts/note.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { ActivateDecoder, Versions, VersionSource } from './decoder.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 interface VersionsSheetProps {
   productId: string;
@@ -27,7 +28,7 @@ export function VersionsSheet({ productId, source, onClose, onActivated, onLoad 
   const old = useQuery(VersionSource, chosen === null ? null : { id: productId, before: chosen + 1 });
   const activating = useAction(async (version: number) => {
     await request(ActivateDecoder, { productId, version });
-    toast(`Version ${version} is active.`);
+    toast(t('Version {version} is active.', { version }));
     onActivated();
     await refetch();
   });

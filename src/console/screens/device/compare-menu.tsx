@@ -7,6 +7,7 @@ import { Note } from '../../parts/note.tsx';
 import { useLater } from '../../parts/use-later.ts';
 import { type Comparison, EARLIER, MOST_DEVICES } from './comparison.ts';
 import { DevicesToCompare } from './device.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 const SETTLE_MS = 200;
 
@@ -37,11 +38,15 @@ export function CompareMenu({ comparison, device }: CompareMenuProps) {
         </button>
       </Menu>
       {earlier !== null && (
-        <Chosen text={`with ${EARLIER[earlier]}`} name={EARLIER[earlier]} onRemove={() => setEarlier(null)} />
+        <Chosen
+          text={t('with {EARLIER}', { EARLIER: EARLIER[earlier] })}
+          name={EARLIER[earlier]}
+          onRemove={() => setEarlier(null)}
+        />
       )}
       {deviceIds.length > 0 && (
         <Chosen
-          text={deviceIds.length === 1 ? 'with 1 device' : `with ${deviceIds.length} devices`}
+          text={deviceIds.length === 1 ? 'with 1 device' : t('with {length} devices', { length: deviceIds.length })}
           name="other devices"
           onRemove={() => setDevices([])}
         />

@@ -1,14 +1,15 @@
 import { setParameters, usePlace } from '../../navigation/place.ts';
 import type { TimeRange } from '../../time/time-range.ts';
+import { t } from '../../texts/texts.ts';
 
 const DAY = 86_400_000;
 
 /** Earlier times that charts may be compared with, in words. */
 export const EARLIER = {
-  before: 'the period before',
-  day: 'the day before',
-  week: 'the week before',
-  year: 'the year before',
+  before: t('the period before'),
+  day: t('the day before'),
+  week: t('the week before'),
+  year: t('the year before'),
 } as const;
 /** One of `EARLIER`. */
 type Earlier = keyof typeof EARLIER;

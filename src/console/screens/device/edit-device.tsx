@@ -9,6 +9,8 @@ import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { EditChoices, UpdateDevice } from './device.graphql.ts';
 import type { ShownDevice } from './shown-device.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 interface EditDeviceProps {
   device: ShownDevice;
@@ -103,7 +105,7 @@ export function EditDevice({ device, onClose, onSaved }: EditDeviceProps) {
         </label>
         {loss !== null && (
           <Note kind="error">
-            This plan keeps less: <strong>{loss.toLocaleString()}</strong> older{' '}
+            This plan keeps less: <strong>{loss.toLocaleString(locale())}</strong> older{' '}
             {loss === 1 ? 'value goes' : 'values go'} for good, seven days after the change.
           </Note>
         )}
@@ -119,6 +121,6 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`Metadata is no JSON: ${(error as Error).message}`, { cause: error });
+    throw new Error(t('Metadata is no JSON: {message}', { message: (error as Error).message }), { cause: error });
   }
 }

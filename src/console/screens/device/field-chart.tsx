@@ -15,6 +15,7 @@ import { StatisticsLine } from './statistics-line.tsx';
 import type { FieldCardProps } from './field-card.ts';
 import { isNumeric, POINTS } from './use-charts.ts';
 import { useDrawnValues } from './use-drawn-values.ts';
+import { t } from '../../texts/texts.ts';
 
 /** The chart of one field with the statistics of the range. */
 export function FieldChart(props: FieldCardProps) {
@@ -98,8 +99,8 @@ function percentText(share: number): string {
 }
 
 function chipText(field: DeviceField, resolution: string, isShare: boolean): string {
-  if (!isShare) return `${BUCKETS_SHOW[field.meaning]} of ${resolution}`;
-  return `share of ${shownText(true, field)} per ${resolution}`;
+  if (!isShare) return t('{BUCKETS_SHOW} of {resolution}', { BUCKETS_SHOW: BUCKETS_SHOW[field.meaning], resolution });
+  return t('share of {shownText} per {resolution}', { shownText: shownText(true, field), resolution });
 }
 
 /** The value that a name of a chart stands for. */

@@ -11,6 +11,7 @@ import type { FieldCardProps } from './field-card.ts';
 import { FieldHead } from './field-head.tsx';
 import { StatisticsLine } from './statistics-line.tsx';
 import { useDrawnValues } from './use-drawn-values.ts';
+import { t } from '../../texts/texts.ts';
 
 /** The track of a device in the range, on a map that shares its cursor with the charts. */
 export function FieldTrack(props: FieldCardProps) {
@@ -32,7 +33,7 @@ export function FieldTrack(props: FieldCardProps) {
   const resolution = answer?.raw.resolution ?? null;
   return (
     <section ref={host} class="card field-chart" id={`field-${identifier}`} aria-label={title}>
-      <FieldHead {...props} chip={resolution === null ? null : `the last of each ${resolution}`}>
+      <FieldHead {...props} chip={resolution === null ? null : t('the last of each {resolution}', { resolution })}>
         <span class="readout place">
           {shown === undefined ? (
             <span class="muted">–</span>

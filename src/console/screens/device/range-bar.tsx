@@ -7,9 +7,10 @@ import { Note } from '../../parts/note.tsx';
 import { moved, ownRange, scaled } from '../../time/time-range.ts';
 import { localTime, readLocalTime, timeOf, zoneName } from '../../time/local-time.ts';
 import { type ShownRange, SPAN_NAMES } from './use-range.ts';
+import { t } from '../../texts/texts.ts';
 
 const KEPT = { dateStyle: 'medium' } as const;
-const NAMES = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month', year: 'Year' };
+const NAMES = { hour: t('Hour'), day: t('Day'), week: t('Week'), month: t('Month'), year: t('Year') };
 
 interface RangeBarProps {
   range: ShownRange;
@@ -98,7 +99,7 @@ function OwnRange({ from, to, onClose, onChosen }: OwnRangeProps) {
           const text = textsOf(event.currentTarget);
           const [start, end] = [timeOf(readLocalTime(text('from'))), timeOf(readLocalTime(text('to')))];
           if (start !== null && end !== null && start < end) onChosen(start, end);
-          else setMistake('The range must begin before it ends.');
+          else setMistake(t('The range must begin before it ends.'));
         }}
       >
         <label>

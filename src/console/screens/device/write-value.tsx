@@ -7,6 +7,7 @@ import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { readLocalTime } from '../../time/local-time.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { type DeviceField, WriteValue as Write } from './device.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 interface WriteValueProps {
   device: { id: string; name: string };
@@ -28,8 +29,8 @@ export function WriteValue({ device, fields, onClose }: WriteValueProps) {
     };
     const { recordMeasurements } = await request(Write, { id: device.id, entries: [entry] });
     const [refused] = recordMeasurements.rejected;
-    if (refused !== undefined) throw new Error(refused.message ?? 'The value was refused.');
-    toast(`${field?.name ?? identifier} written.`);
+    if (refused !== undefined) throw new Error(refused.message ?? t('The value was refused.'));
+    toast(t('{text} written.', { text: field?.name ?? identifier }));
     onClose();
   });
   return (

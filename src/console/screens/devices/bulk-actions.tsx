@@ -12,6 +12,8 @@ import { ConfirmPlan, type ShortPlan } from './confirm-plan.tsx';
 import type { DeviceFilter } from './device-filter.ts';
 import { ExportChosen } from './export-chosen.tsx';
 import { MoveDevices } from './move-devices.tsx';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 interface BulkActionsProps {
   /** The selected devices. */
@@ -66,7 +68,7 @@ export function BulkActions({
   });
   const planning = useAction(async (slug: string, some: readonly ChosenDevice[]) => {
     const { changed: count } = await changeMany({ ids: some.map(({ id }) => id) }, { plan: slug }, false);
-    toast(`Plan of ${countText(count)} changed.`);
+    toast(t('Plan of {countText} changed.', { countText: countText(count) }));
     onDone();
   });
   const isBusy = finding.busy || planning.busy;
@@ -76,11 +78,11 @@ export function BulkActions({
       <strong role="status">
         {found === null
           ? `${countText(number)} ${all ? 'that fit' : 'selected'}`
-          : `Found ${found.toLocaleString()} of ${countText(number)}`}
+          : `Found ${found.toLocaleString(locale())} of ${countText(number)}`}
       </strong>
       {!isBusy && !isAll && total !== null && total > devices.length && (
         <button type="button" class="quiet" onClick={() => setAll(true)}>
-          Choose all {total.toLocaleString()} that fit
+          Choose all {total.toLocaleString(locale())} that fit
         </button>
       )}
       {finding.busy && (
@@ -95,8 +97,8 @@ export function BulkActions({
           const wanted = tag.trim();
           if (wanted === '') return;
           setChange({
-            title: `Add the tag “${wanted}”`,
-            done: `Tag “${wanted}” added to`,
+            title: t('Add the tag “{wanted}”', { wanted }),
+            done: t('Tag “{wanted}” added to', { wanted }),
             input: { addTags: [wanted] },
           });
         }}
@@ -119,8 +121,8 @@ export function BulkActions({
           options={known.map((name) => ({ value: name, text: name }))}
           onChoose={(gone) =>
             setChange({
-              title: `Take the tag “${gone}” away`,
-              done: `Tag “${gone}” taken from`,
+              title: t('Take the tag “{gone}” away', { gone }),
+              done: t('Tag “{gone}” taken from', { gone }),
               input: { removeTags: [gone] },
             })
           }
@@ -136,7 +138,11 @@ export function BulkActions({
           if (plan === undefined) return;
           const { retentionDays, name } = plan;
           if (retentionDays === null)
-            setChange({ title: `Change to the plan ${name}`, done: `Plan ${name} given to`, input: { plan: slug } });
+            setChange({
+              title: t('Change to the plan {name}', { name }),
+              done: t('Plan {name} given to', { name }),
+              input: { plan: slug },
+            });
           else void finding.run((some) => setAsking({ kind: 'plan', plan: { ...plan, retentionDays }, devices: some }));
         }}
       />

@@ -2,6 +2,8 @@ import type { DataOf } from '../../api/operation.ts';
 import { request } from '../../api/request.ts';
 import { conditionArguments, type DeviceFilter } from './device-filter.ts';
 import { DevicesThatFit } from './devices.graphql.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 const PAGE = 500;
 /** Maximum devices that the API deletes at once. */
@@ -31,7 +33,9 @@ export async function devicesThatFit(
     after = devices.pageInfo.hasNextPage ? devices.pageInfo.endCursor : null;
     if (found.length > MAX_CHOSEN || (after !== null && found.length === MAX_CHOSEN))
       throw new Error(
-        `More than ${MAX_CHOSEN.toLocaleString()} devices fit. Narrow the filter, and do it part by part.`,
+        t('More than {MAX_CHOSEN} devices fit. Narrow the filter, and do it part by part.', {
+          MAX_CHOSEN: MAX_CHOSEN.toLocaleString(locale()),
+        }),
       );
   } while (after !== null);
   return found;

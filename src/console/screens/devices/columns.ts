@@ -1,6 +1,7 @@
 import type { FieldRole, FieldType } from '../../api/schema-types.ts';
 import type { DeviceRow } from './devices.graphql.ts';
 import type { Sort } from './sort.ts';
+import { t } from '../../texts/texts.ts';
 
 /** A field of a product, as columns need it. */
 interface ColumnField {
@@ -27,16 +28,16 @@ export interface Column {
 }
 
 const ROLES: readonly [role: FieldRole, words: string][] = [
-  ['PRIMARY', 'Value'],
-  ['SECONDARY', 'Second'],
-  ['BATTERY', 'Battery'],
-  ['SIGNAL', 'Signal'],
+  ['PRIMARY', t('Value')],
+  ['SECONDARY', t('Second')],
+  ['BATTERY', t('Battery')],
+  ['SIGNAL', t('Signal')],
 ];
 const PLAIN: Readonly<Record<string, string>> = {
-  ':product': 'Product',
-  ':location': 'Location',
-  ':plan': 'Plan',
-  ':tags': 'Tags',
+  ':product': t('Product'),
+  ':location': t('Location'),
+  ':plan': t('Plan'),
+  ':tags': t('Tags'),
 };
 const USUAL = [':product', 'role:PRIMARY', 'role:SECONDARY', 'role:BATTERY', 'role:SIGNAL'];
 /** Maximum columns: more would be too narrow to read. */
@@ -59,9 +60,9 @@ export function columnsOf(names: readonly string[] | null, products: readonly Co
 export function choicesOf(products: readonly ColumnProduct[]): { group: string; columns: Column[] }[] {
   const fields = new Set(products.flatMap((product) => product.fields.map(({ identifier }) => identifier)));
   return [
-    { group: 'Device', columns: columnsOf(Object.keys(PLAIN), products) },
-    { group: 'By role', columns: ROLES.flatMap(([role]) => columnsOf([`role:${role}`], products)) },
-    { group: 'Fields', columns: [...fields].sort().flatMap((identifier) => columnsOf([identifier], products)) },
+    { group: t('Device'), columns: columnsOf(Object.keys(PLAIN), products) },
+    { group: t('By role'), columns: ROLES.flatMap(([role]) => columnsOf([`role:${role}`], products)) },
+    { group: t('Fields'), columns: [...fields].sort().flatMap((identifier) => columnsOf([identifier], products)) },
   ];
 }
 

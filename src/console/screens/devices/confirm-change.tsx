@@ -5,6 +5,8 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { type Changed, type ChangedDevices, changeMany } from './change-many.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 /** A change of many devices, in words before and after it. */
 export interface WishedChange {
@@ -66,5 +68,5 @@ function Outcome({ matched, changed }: Changed) {
 
 /** A number of devices in words. */
 export function countText(count: number): string {
-  return count === 1 ? '1 device' : `${count.toLocaleString()} devices`;
+  return count === 1 ? '1 device' : t('{count} devices', { count: count.toLocaleString(locale()) });
 }

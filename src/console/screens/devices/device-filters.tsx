@@ -50,6 +50,7 @@ export function DeviceFilters({ filter, products, tags }: DeviceFiltersProps) {
     <div ref={bar} class="row filters">
       <form
         role="search"
+        aria-label="Filter"
         onSubmit={(event) => {
           event.preventDefault();
           if (typed === null) return setParameters({ search: text.trim() });

@@ -20,6 +20,8 @@ import { useDeviceList } from './use-device-list.ts';
 import { useLiveRows } from './use-live-rows.ts';
 import { Views } from './views.tsx';
 import './devices.css';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 /** Rows before the end at which the next page is fetched. */
 const NEAR = 30;
@@ -28,7 +30,7 @@ const NO_PRODUCTS: readonly ColumnProduct[] = [];
 
 /** The devices of all products: filtered, ordered, live, with bulk actions. */
 export function DevicesScreen() {
-  useTitle('Devices');
+  useTitle(t('Devices'));
   const workspace = useStore(workspaceId);
   const { query } = usePlace();
   const filter = readFilter(query);
@@ -69,7 +71,9 @@ export function DevicesScreen() {
   return (
     <main class="page">
       <div class="page-head">
-        <h1 class="grow">Devices {list.total !== null && <span class="count">{list.total.toLocaleString()}</span>}</h1>
+        <h1 class="grow">
+          Devices {list.total !== null && <span class="count">{list.total.toLocaleString(locale())}</span>}
+        </h1>
         {workspace !== null && (
           <Views
             workspaceId={workspace}

@@ -9,6 +9,8 @@ import { Note } from '../../parts/note.tsx';
 import type { OnExisting } from '../../api/schema-types.ts';
 import { ImportDevices as ImportFile } from './devices.graphql.ts';
 import { textOfFile } from './file-text.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 /** Refused lines shown. */
 const SHOWN = 100;
@@ -138,9 +140,9 @@ export function ImportDevices({ products, plans, productId, onDone, onClose }: I
 }
 
 const CHOICES: readonly { value: OnExisting; words: string }[] = [
-  { value: 'KEEP', words: 'stay as they are' },
-  { value: 'UPDATE', words: 'are changed to what the line gives' },
-  { value: 'FAIL', words: 'are refused' },
+  { value: 'KEEP', words: t('stay as they are') },
+  { value: 'UPDATE', words: t('are changed to what the line gives') },
+  { value: 'FAIL', words: t('are refused') },
 ];
 
 /** A text that is typed, pasted, chosen as a file or dropped as one. */
@@ -194,10 +196,10 @@ function FileField({ text: first }: { text: string }) {
 function OutcomeOf({ outcome, isDone = false }: { outcome: Outcome; isDone?: boolean }) {
   const { created, updated, kept, refusedLines, refused } = outcome;
   const counts = [
-    { text: 'New', count: created },
-    { text: 'Changed', count: updated },
-    { text: 'As they are', count: kept },
-    { text: 'Refused', count: refusedLines },
+    { text: t('New'), count: created },
+    { text: t('Changed'), count: updated },
+    { text: t('As they are'), count: kept },
+    { text: t('Refused'), count: refusedLines },
   ];
   return (
     <>
@@ -205,7 +207,7 @@ function OutcomeOf({ outcome, isDone = false }: { outcome: Outcome; isDone?: boo
         {counts.map(({ text, count }) => (
           <div key={text}>
             <dt>{text}</dt>
-            <dd>{count.toLocaleString()}</dd>
+            <dd>{count.toLocaleString(locale())}</dd>
           </div>
         ))}
       </dl>
@@ -229,7 +231,7 @@ function OutcomeOf({ outcome, isDone = false }: { outcome: Outcome; isDone?: boo
               ))}
             </tbody>
           </table>
-          {refusedLines > SHOWN && <p>… and {(refusedLines - SHOWN).toLocaleString()} more</p>}
+          {refusedLines > SHOWN && <p>… and {(refusedLines - SHOWN).toLocaleString(locale())} more</p>}
         </div>
       )}
     </>

@@ -7,6 +7,8 @@ import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { countText } from './confirm-change.tsx';
 import { MoveDevice, MoveLoss } from './devices.graphql.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 interface MoveDevicesProps {
   devices: readonly { id: string; name: string }[];
@@ -45,7 +47,11 @@ export function MoveDevices({ devices, product, onClose, onDone }: MoveDevicesPr
       },
       signal,
     );
-    toast(signal.aborted ? `Stopped: ${countText(done)} moved.` : `Moved ${countText(done)} to ${product.name}.`);
+    toast(
+      signal.aborted
+        ? t('Stopped: {countText} moved.', { countText: countText(done) })
+        : t('Moved {countText} to {name}.', { countText: countText(done), name: product.name }),
+    );
     onDone();
   });
   useEffect(() => {
@@ -59,15 +65,15 @@ export function MoveDevices({ devices, product, onClose, onDone }: MoveDevicesPr
     <Dialog title={`Move ${countText(devices.length)} to ${product.name}?`} onClose={onClose}>
       <p aria-live="polite">
         {moving.busy ? (
-          `Moved ${moved} of ${devices.length}…`
+          t('Moved {moved} of {length}…', { moved, length: devices.length })
         ) : !isCounted ? (
-          `Looking at what would go: ${counted} of ${devices.length}…`
+          t('Looking at what would go: {counted} of {length}…', { counted, length: devices.length })
         ) : values === 0 ? (
-          'Every value goes with them: the product has a field for each.'
+          t('Every value goes with them: the product has a field for each.')
         ) : (
           <>
-            <strong>{values.toLocaleString()}</strong> {values === 1 ? 'value goes' : 'values go'} at once, for good:{' '}
-            {product.name} has no field for {[...fields].join(', ')}.
+            <strong>{values.toLocaleString(locale())}</strong> {values === 1 ? 'value goes' : 'values go'} at once, for
+            good: {product.name} has no field for {[...fields].join(', ')}.
           </>
         )}
       </p>

@@ -1,4 +1,5 @@
 import type { ConditionOperator, ValueConditionInput } from '../../api/schema-types.ts';
+import { t } from '../../texts/texts.ts';
 
 /** A condition on the newest value of a field, as the address and the chips have it: `battery<3.3`. */
 export interface ValueCondition {
@@ -22,12 +23,12 @@ type Sign = keyof typeof OPERATORS;
 
 /** Every sign with what it says. */
 export const SIGNS: readonly [sign: Sign, words: string][] = [
-  ['<', 'less than'],
-  ['<=', 'at most'],
-  ['>', 'more than'],
-  ['>=', 'at least'],
-  ['=', 'equal to'],
-  ['!=', 'not equal to'],
+  ['<', t('less than')],
+  ['<=', t('at most')],
+  ['>', t('more than')],
+  ['>=', t('at least')],
+  ['=', t('equal to')],
+  ['!=', t('not equal to')],
   ['~', 'contains'],
 ];
 

@@ -8,6 +8,7 @@ import { Menu } from '../../parts/menu.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { DeleteView, SaveView, type WorkspaceViews } from './devices.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 type View = WorkspaceViews['deviceViews'][number];
 
@@ -27,7 +28,7 @@ export function Views({ workspaceId, views, query, mayShare, onChange }: ViewsPr
   const present = views.find((view) => view.query === query);
   return (
     <>
-      <Menu label="Saved views" class="boxed" button={present?.name ?? 'Views'}>
+      <Menu label="Saved views" class="boxed" button={present?.name ?? t('Views')}>
         {views.map((view) => (
           <a
             key={`${view.name} ${view.shared}`}
@@ -55,7 +56,7 @@ function SaveSheet({ workspaceId, views, query, mayShare, onChange, onClose }: V
   const saving = useAction(async () => {
     const { saveDeviceView } = await request(SaveView, { workspaceId, name, query, shared: isShared });
     onChange(saveDeviceView);
-    toast(`View “${name.trim()}” saved.`);
+    toast(t('View “{name}” saved.', { name: name.trim() }));
     onClose();
   });
   const deleting = useAction(async (view: View) => {

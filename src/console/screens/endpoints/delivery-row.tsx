@@ -3,6 +3,8 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
 import { DELIVERY_STATES } from './endpoint-words.ts';
 import type { DeliveryParts } from './endpoints.graphql.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 interface DeliveryRowProps {
   delivery: DeliveryParts;
@@ -41,7 +43,7 @@ export function DeliveryRow({ delivery, onRetry }: DeliveryRowProps) {
               <li key={attempt.at}>
                 <p>
                   {dateTimeText(new Date(attempt.at))}: <strong>{answerOf(attempt)}</strong>{' '}
-                  <small>after {Math.round(attempt.durationMs).toLocaleString()} ms</small>
+                  <small>after {Math.round(attempt.durationMs).toLocaleString(locale())} ms</small>
                 </p>
                 {attempt.answer !== null && attempt.answer !== '' && <pre class="said">{attempt.answer}</pre>}
               </li>
@@ -67,7 +69,9 @@ type Attempt = DeliveryParts['attempts'][number];
 /** What came of a try, in a few words. */
 export function answerOf({ httpStatus, error }: Attempt): string {
   if (httpStatus === null) return error ?? 'taken';
-  return error === null ? `answered ${httpStatus}` : `answered ${httpStatus}: ${error}`;
+  return error === null
+    ? t('answered {httpStatus}', { httpStatus })
+    : t('answered {httpStatus}: {error}', { httpStatus, error });
 }
 
 function pretty(body: string): string {

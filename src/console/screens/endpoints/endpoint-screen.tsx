@@ -22,6 +22,7 @@ import { RetrySheet } from './retry-sheet.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 import { useDeliveries } from './use-deliveries.ts';
 import './endpoints.css';
+import { t } from '../../texts/texts.ts';
 
 const STATES = Object.keys(DELIVERY_STATES) as DeliveryStatus[];
 
@@ -42,7 +43,7 @@ export function EndpointScreen({ params }: ScreenProps) {
     const { testEndpoint } = await request(TestEndpoint, { id });
     put(testEndpoint);
     const last = testEndpoint.attempts.at(-1);
-    toast(last === undefined ? 'Sent.' : `The sample: ${answerOf(last)}.`);
+    toast(last === undefined ? t('Sent.') : t('The sample: {answerOf}.', { answerOf: answerOf(last) }));
   });
   const rotating = useAction(async () => {
     setSecret((await request(RotateEndpointSecret, { id })).rotateEndpointSecret.secret);
@@ -53,7 +54,7 @@ export function EndpointScreen({ params }: ScreenProps) {
   });
   const retrying = useAction(async (deliveryId: string) => {
     await request(RetryDeliveries, { endpointId: id, deliveryIds: [deliveryId] });
-    toast('It is sent again.');
+    toast(t('It is sent again.'));
   });
   const close = (): void => setSheet(null);
   const failure = [error, testing.error, rotating.error, retrying.error].find((one) => one !== null);

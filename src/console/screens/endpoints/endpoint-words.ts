@@ -1,23 +1,24 @@
 import type { DeliveryStatus, EndpointKind } from '../../api/schema-types.ts';
 import type { EndpointParts } from './endpoints.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 /** Kinds of endpoints in words. */
 export const KINDS: Record<EndpointKind, string> = {
   WEBHOOK: 'Webhook',
-  EMAIL: 'Mail',
+  EMAIL: t('Mail'),
   ALERTMANAGER: 'Alertmanager',
 };
 
 /** Events in words, in the order of a form. */
 const EVENTS: readonly (readonly [event: string, text: string])[] = [
-  ['alert.fired', 'An alert fires'],
-  ['alert.updated', 'An alert changes its level'],
-  ['alert.resolved', 'An alert is over'],
-  ['device.offline', 'A device goes silent'],
-  ['device.online', 'A device is heard again'],
-  ['device.unknown', 'An unknown device sends'],
-  ['call.failed', 'A call fails in the decoder'],
-  ['measurements.recorded', 'Values are recorded, every one of them'],
+  ['alert.fired', t('An alert fires')],
+  ['alert.updated', t('An alert changes its level')],
+  ['alert.resolved', t('An alert is over')],
+  ['device.offline', t('A device goes silent')],
+  ['device.online', t('A device is heard again')],
+  ['device.unknown', t('An unknown device sends')],
+  ['call.failed', t('A call fails in the decoder')],
+  ['measurements.recorded', t('Values are recorded, every one of them')],
 ];
 
 /** The events that endpoints of a kind take. */
@@ -30,7 +31,7 @@ export function eventsOf(kind: EndpointKind): typeof EVENTS {
 
 /** The events that an endpoint wants, in words. */
 export function eventWords(events: readonly string[]): string {
-  if (events.length === 0) return 'what rules that name it tell';
+  if (events.length === 0) return t('what rules that name it tell');
   return EVENTS.filter(([event]) => events.includes(event))
     .map(([event]) => event)
     .join(', ');
@@ -38,13 +39,13 @@ export function eventWords(events: readonly string[]): string {
 
 /** The state of an endpoint: `on`, `off`, `failing` or `stopped` by the server, in words. */
 export function stateOf({ enabled, disabledReason, failingSince }: EndpointParts): [state: string, text: string] {
-  if (!enabled) return disabledReason === null ? ['off', 'Off'] : ['stopped', 'Switched off'];
-  return failingSince === null ? ['on', 'On'] : ['failing', 'Failing'];
+  if (!enabled) return disabledReason === null ? ['off', t('Off')] : ['stopped', t('Switched off')];
+  return failingSince === null ? ['on', t('On')] : ['failing', t('Failing')];
 }
 
 /** States of deliveries in words. */
 export const DELIVERY_STATES: Record<DeliveryStatus, string> = {
-  WAITING: 'Waiting',
-  DELIVERED: 'Delivered',
-  DEAD: 'Given up',
+  WAITING: t('Waiting'),
+  DELIVERED: t('Delivered'),
+  DEAD: t('Given up'),
 };

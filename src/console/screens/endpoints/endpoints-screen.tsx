@@ -12,10 +12,11 @@ import { EndpointState } from './endpoint-state.tsx';
 import { eventWords, KINDS } from './endpoint-words.ts';
 import { Endpoints } from './endpoints.graphql.ts';
 import './endpoints.css';
+import { t } from '../../texts/texts.ts';
 
 /** The endpoints of the workspace: who is told, of which events. */
 export function EndpointsScreen() {
-  useTitle('Endpoints');
+  useTitle(t('Endpoints'));
   const workspace = useStore(workspaceId);
   const mayChange = may('CONFIGURE');
   const { data, error, loading, refetch } = useQuery(

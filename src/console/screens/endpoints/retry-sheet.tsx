@@ -7,6 +7,8 @@ import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { readLocalTime } from '../../time/local-time.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { RetryDeliveries } from './endpoints.graphql.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 interface RetrySheetProps {
   endpointId: string;
@@ -21,7 +23,7 @@ export function RetrySheet({ endpointId, onClose, onDone }: RetrySheetProps) {
     if (counted !== null) {
       const { from, to } = counted;
       const { retryDeliveries } = await request(RetryDeliveries, { endpointId, from, to });
-      toast(`${retryDeliveries.toLocaleString()} sent again.`);
+      toast(t('{retryDeliveries} sent again.', { retryDeliveries: retryDeliveries.toLocaleString(locale()) }));
       onDone();
       onClose();
       return;
@@ -46,11 +48,15 @@ export function RetrySheet({ endpointId, onClose, onDone }: RetrySheetProps) {
         <p role="status">
           {counted !== null &&
             (counted.count === 0
-              ? 'Nothing was given up in that time.'
-              : `${counted.count.toLocaleString()} would be sent again. Their tries begin anew.`)}
+              ? t('Nothing was given up in that time.')
+              : t('{count} would be sent again. Their tries begin anew.', {
+                  count: counted.count.toLocaleString(locale()),
+                }))}
         </p>
         <FormEnd action={{ ...work, busy: work.busy || counted?.count === 0 }} onCancel={onClose}>
-          {counted === null || counted.count === 0 ? 'Count them' : `Send ${counted.count.toLocaleString()} again`}
+          {counted === null || counted.count === 0
+            ? 'Count them'
+            : `Send ${counted.count.toLocaleString(locale())} again`}
         </FormEnd>
       </form>
     </Dialog>

@@ -5,6 +5,7 @@ import { takeHandedFile } from '../../importing/handed-file.ts';
 import { Note } from '../../parts/note.tsx';
 import { type FileHead, readHead } from './file-head.ts';
 import { openFile, type TextFile } from './file-text.ts';
+import { t } from '../../texts/texts.ts';
 
 /** A file that was opened, with its begin. */
 export interface OpenFile {
@@ -25,7 +26,7 @@ async function readBegin(file: TextFile): Promise<FileHead> {
     break;
   }
   const head = readHead(text, isWhole);
-  if (head === null) throw new Error('The file has no lines of values: it needs headings, and lines below them.');
+  if (head === null) throw new Error(t('The file has no lines of values: it needs headings, and lines below them.'));
   return head;
 }
 
@@ -105,7 +106,10 @@ const DELIMITERS = new Map([
 
 function kindText({ kind, delimiter, headings }: FileHead): string {
   if (kind === 'ndjson') return 'NDJSON';
-  return `CSV with ${DELIMITERS.get(delimiter) ?? `"${delimiter}"`}, ${headings.length} columns`;
+  return t('CSV with {text}, {length} columns', {
+    text: DELIMITERS.get(delimiter) ?? `"${delimiter}"`,
+    length: headings.length,
+  });
 }
 
 function sizeText(bytes: number): string {

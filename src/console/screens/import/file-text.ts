@@ -1,3 +1,4 @@
+import { t } from '../../texts/texts.ts';
 /** A file whose text can be read from its begin, more than once. */
 export interface TextFile {
   name: string;
@@ -19,7 +20,9 @@ const BEGIN = 4;
 export async function openFile(file: File): Promise<TextFile> {
   const begin = new Uint8Array(await file.slice(0, BEGIN).arrayBuffer());
   if (begin[0] === 0x50 && begin[1] === 0x4b)
-    throw new Error('This is a ZIP archive, as .xlsx and .ods are: save it as CSV in your spreadsheet, or unpack it.');
+    throw new Error(
+      t('This is a ZIP archive, as .xlsx and .ods are: save it as CSV in your spreadsheet, or unpack it.'),
+    );
   const isPacked = begin[0] === 0x1f && begin[1] === 0x8b;
   const charset = isPacked ? 'utf-8' : ((await charsetOf(file, begin)) ?? 'windows-1252');
   return {

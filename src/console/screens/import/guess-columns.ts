@@ -1,12 +1,13 @@
+import { t } from '../../texts/texts.ts';
 /** The part that a column of a file plays: a role of a line, a field by its identifier, or `` where it is left out. */
 export type ColumnUse = string;
 
 /** Roles of a line, with their words. */
 export const ROLES = [
-  { role: 'timestamp', text: 'Time' },
-  { role: 'device', text: 'Device' },
-  { role: 'field', text: 'Name of the field' },
-  { role: 'value', text: 'Value' },
+  { role: 'timestamp', text: t('Time') },
+  { role: 'device', text: t('Device') },
+  { role: 'field', text: t('Name of the field') },
+  { role: 'value', text: t('Value') },
 ] as const;
 
 /** The heading of the reasons in a file of refused lines, which is left out when that is imported. */

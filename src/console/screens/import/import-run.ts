@@ -4,6 +4,7 @@ import { linesIn } from './file-head.ts';
 import { bodyOf, type FilePiece, piecesOf } from './file-pieces.ts';
 import type { TextFile } from './file-text.ts';
 import { type ImportSettings, type PieceOutcome, sendPiece } from './send-piece.ts';
+import { t } from '../../texts/texts.ts';
 
 /** A line that was refused, whole or in part, with the reasons. */
 export interface RefusedLine {
@@ -113,7 +114,9 @@ export class ImportRun {
     } catch (error) {
       throw new Error(
         error instanceof TypeError
-          ? `The file cannot be read as ${this.#file.charset}: it is damaged, or it was changed meanwhile.`
+          ? t('The file cannot be read as {charset}: it is damaged, or it was changed meanwhile.', {
+              charset: this.#file.charset,
+            })
           : wordsOf(error),
         { cause: error },
       );

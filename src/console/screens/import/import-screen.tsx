@@ -16,6 +16,7 @@ import { OutcomeCard } from './outcome-card.tsx';
 import { PreviewCard, usePreview } from './preview-card.tsx';
 import type { ImportSettings } from './send-piece.ts';
 import './import.css';
+import { t } from '../../texts/texts.ts';
 
 /** An import or its trial that was begun, with the settings that it has. */
 interface Begun {
@@ -26,7 +27,7 @@ interface Begun {
 
 /** Brings values of a file along: the file, whose values they are, what its columns are, and what each would become. */
 export function ImportScreen() {
-  useTitle('Import values');
+  useTitle(t('Import values'));
   const workspace = useStore(workspaceId);
   const [deviceId, setDeviceId] = useParameter('device');
   const [opened, setOpened] = useState<OpenFile | null>(null);
@@ -187,14 +188,14 @@ export function ImportScreen() {
 
 /** What has to be chosen before the first lines can be tried; null: nothing. */
 function lackOf(hasFile: boolean, uses: readonly ColumnUse[], deviceId: string | null): string | null {
-  if (!hasFile) return 'Choose a file.';
-  if (!uses.includes('timestamp')) return 'Choose the column that has the time.';
+  if (!hasFile) return t('Choose a file.');
+  if (!uses.includes('timestamp')) return t('Choose the column that has the time.');
   if (deviceId === null && !uses.includes('device'))
-    return 'Choose the column that names the device, or say above that all values are of one.';
+    return t('Choose the column that names the device, or say above that all values are of one.');
   if (uses.includes('field') !== uses.includes('value'))
-    return 'The name of the field and its value are two columns: choose the other one, too.';
+    return t('The name of the field and its value are two columns: choose the other one, too.');
   if (uses.every((use) => use === '' || use === 'timestamp' || use === 'device'))
-    return 'Choose a field for one of the other columns.';
+    return t('Choose a field for one of the other columns.');
   return null;
 }
 

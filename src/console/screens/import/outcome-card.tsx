@@ -4,6 +4,8 @@ import { Note } from '../../parts/note.tsx';
 import type { FileHead } from './file-head.ts';
 import type { ImportProgress } from './import-run.ts';
 import { refusedFile } from './refused-file.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 /** Refused lines shown; all that are kept are in the file. */
 const SHOWN = 100;
@@ -22,10 +24,10 @@ interface OutcomeCardProps {
 export function OutcomeCard({ progress, isTrial, fileName, head, onStop, onGoOn }: OutcomeCardProps) {
   const { state, part, lines, values, refused, replaced, ahead, refusedLines, error } = progress;
   const counts = [
-    { text: 'Lines', count: lines },
-    { text: isTrial ? 'Values that would be stored' : 'Values stored', count: values },
-    { text: 'Lines with something refused', count: refused },
-    ...(replaced > 0 ? [{ text: 'Replaced by a later line', count: replaced }] : []),
+    { text: t('Lines'), count: lines },
+    { text: isTrial ? t('Values that would be stored') : t('Values stored'), count: values },
+    { text: t('Lines with something refused'), count: refused },
+    ...(replaced > 0 ? [{ text: t('Replaced by a later line'), count: replaced }] : []),
   ];
   const isUnderWay = state === 'going' || state === 'waiting';
   return (
@@ -61,7 +63,7 @@ export function OutcomeCard({ progress, isTrial, fileName, head, onStop, onGoOn 
           {counts.map(({ text, count }) => (
             <div key={text}>
               <dt>{text}</dt>
-              <dd>{count.toLocaleString()}</dd>
+              <dd>{count.toLocaleString(locale())}</dd>
             </div>
           ))}
         </dl>
@@ -72,7 +74,8 @@ export function OutcomeCard({ progress, isTrial, fileName, head, onStop, onGoOn 
               <RefusedLink head={head} progress={progress} fileName={fileName} />
               {refusedLines.length < refused && (
                 <small>
-                  The first {refusedLines.length.toLocaleString()} of {refused.toLocaleString()} are in it.
+                  The first {refusedLines.length.toLocaleString(locale())} of {refused.toLocaleString(locale())} are in
+                  it.
                 </small>
               )}
             </div>
@@ -102,17 +105,17 @@ export function OutcomeCard({ progress, isTrial, fileName, head, onStop, onGoOn 
 }
 
 const IMPORT: Record<ImportProgress['state'], string> = {
-  going: 'Importing',
-  waiting: 'Waiting for the server',
-  stopped: 'Stopped',
-  done: 'Imported',
-  failed: 'The import has stopped',
+  going: t('Importing'),
+  waiting: t('Waiting for the server'),
+  stopped: t('Stopped'),
+  done: t('Imported'),
+  failed: t('The import has stopped'),
 };
 const TRIAL: Record<ImportProgress['state'], string> = {
   ...IMPORT,
-  going: 'Trying all lines',
-  done: 'Tried: nothing was stored',
-  failed: 'The trial has stopped',
+  going: t('Trying all lines'),
+  done: t('Tried: nothing was stored'),
+  failed: t('The trial has stopped'),
 };
 
 function RefusedLink({ head, progress, fileName }: Pick<OutcomeCardProps, 'head' | 'progress' | 'fileName'>) {

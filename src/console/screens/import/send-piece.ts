@@ -1,6 +1,7 @@
 import { ApiError } from '../../api/api-error.ts';
 import { presentedToken } from '../../api/presented-token.ts';
 import { sessionEnded } from '../../api/session-end.ts';
+import { t } from '../../texts/texts.ts';
 
 /** The way a file is read, as the import takes it. */
 export interface ImportSettings {
@@ -61,11 +62,14 @@ export async function sendPiece(
     });
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new ApiError('OFFLINE', 'The server cannot be reached.');
+    throw new ApiError('OFFLINE', t('The server cannot be reached.'));
   }
   const body = (await response.json().catch(() => ({}))) as PieceOutcome & { code?: string; detail?: string };
   if (response.ok) return body;
   if (response.status === 401) sessionEnded();
   const isBusy = response.status === 503 || response.status === 502 || response.status === 504;
-  throw new ApiError(isBusy ? 'BUSY' : (body.code ?? ''), body.detail ?? `The server answered ${response.status}.`);
+  throw new ApiError(
+    isBusy ? 'BUSY' : (body.code ?? ''),
+    body.detail ?? t('The server answered {status}.', { status: response.status }),
+  );
 }

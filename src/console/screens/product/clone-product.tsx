@@ -7,12 +7,13 @@ import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { CloneProduct as Clone } from './product.graphql.ts';
 import type { ShownProduct } from './shown-product.ts';
+import { t } from '../../texts/texts.ts';
 
 /** Asks for the name of the copy, and leads to it. */
 export function CloneProduct({ product: { id, name }, onClose }: { product: ShownProduct; onClose: () => void }) {
   const cloning = useAction(async (form: HTMLFormElement) => {
     const { cloneProduct } = await request(Clone, { id, name: textsOf(form)('name').trim() });
-    toast(`This is the copy of ${name}.`);
+    toast(t('This is the copy of {name}.', { name }));
     navigate(href(`/products/${cloneProduct.id}`));
   });
   return (

@@ -8,6 +8,7 @@ import { ConfigurationSheet, CONFIGURATION_TYPES, defaultText } from './configur
 import { type ProductConfiguration, RemoveConfiguration } from './product.graphql.ts';
 import { RemoveFieldDialog } from './remove-field-dialog.tsx';
 import { RowChanges } from './row-changes.tsx';
+import { t } from '../../texts/texts.ts';
 
 interface ConfigurationCardProps {
   productId: string;
@@ -22,7 +23,7 @@ export function ConfigurationCard({ productId, fields, onChanged }: Configuratio
   const isAllowed = may('CONFIGURE');
   const removing = useAction(async ({ id, identifier }: ProductConfiguration) => {
     await request(RemoveConfiguration, { id });
-    toast(`The configuration field ${identifier} is gone.`);
+    toast(t('The configuration field {identifier} is gone.', { identifier }));
     setRemoved(null);
     onChanged();
   });

@@ -6,12 +6,13 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { givenIn, onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { AddConfiguration, type ProductConfiguration, UpdateConfiguration } from './product.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 /** Names of the types of configuration fields. */
 export const CONFIGURATION_TYPES: Record<ConfigurationType, string> = {
   NUMBER: 'number',
   STRING: 'text',
-  BOOLEAN: 'true or false',
+  BOOLEAN: t('true or false'),
 };
 
 interface ConfigurationSheetProps {

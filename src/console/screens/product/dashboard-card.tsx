@@ -1,8 +1,8 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
 import { DashboardGrid } from '../../dashboard/dashboard-grid.tsx';
-import type { WidgetSheet } from '../../dashboard/widget-sheet.tsx';
+import { WidgetSheet } from '../../dashboard/widget-sheet.tsx';
 import { type DashboardField, savedWidgets, type Widget, widgetsOf } from '../../dashboard/widgets.ts';
 import { useParameter } from '../../navigation/place.ts';
 import { Icon } from '../../parts/icon.tsx';
@@ -10,6 +10,7 @@ import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { may } from '../../session/session.ts';
 import { UpdateProduct } from './product.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 interface DashboardCardProps {
   productId: string;
@@ -32,20 +33,11 @@ export function DashboardCard({ productId, dashboard, fields, devices, onChanged
     await request(UpdateProduct, { id: productId, input: { dashboard: { widgets: savedWidgets(widgets) } } });
     // Keep the draft until then, or the old dashboard would flash up.
     await onChanged();
-    toast('The dashboard is saved for all devices of the product.');
+    toast(t('The dashboard is saved for all devices of the product.'));
     setDraft(null);
   });
-  const [Sheet, setSheet] = useState<typeof WidgetSheet | null>(null);
   const head = useRef<HTMLDivElement>(null);
   const isEditing = draft !== null;
-  useEffect(() => {
-    if (!isEditing || Sheet !== null) return;
-    // Only those who edit need the form.
-    import('../../dashboard/widget-sheet.tsx').then(
-      (code) => setSheet(() => code.WidgetSheet),
-      () => {},
-    );
-  }, [isEditing, Sheet]);
   const wasEditing = useRef(isEditing);
   useLayoutEffect(() => {
     // Move the focus from the removed button to the first one in its place.
@@ -119,8 +111,8 @@ export function DashboardCard({ productId, dashboard, fields, devices, onChanged
           }
         />
       </div>
-      {edited !== null && Sheet !== null && (
-        <Sheet
+      {edited !== null && (
+        <WidgetSheet
           widget={edited === 'new' ? null : (widgets[edited] ?? null)}
           widgets={widgets}
           fields={fields}

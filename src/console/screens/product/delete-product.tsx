@@ -10,6 +10,8 @@ import { onSubmit } from '../../parts/form-texts.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { DeleteProduct as Delete, DevicesOfProduct } from './product.graphql.ts';
 import type { ShownProduct } from './shown-product.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 /** Maximum devices whose values are counted. */
 const COUNTED = 500;
@@ -22,7 +24,7 @@ export function DeleteProduct({ product: { id, name }, onClose }: { product: Sho
   const count = useValueCount(edges?.map(({ node }) => node) ?? null);
   const deleting = useAction(async () => {
     await request(Delete, { id });
-    toast(`Deleted ${name}.`);
+    toast(t('Deleted {name}.', { name }));
     navigate(href('/products'), { replace: true });
   });
   const isCounted = edges !== null && count.counted === edges.length;
@@ -33,13 +35,16 @@ export function DeleteProduct({ product: { id, name }, onClose }: { product: Sho
         <p aria-live="polite">
           {isCounted ? (
             <>
-              <strong>{totalCount.toLocaleString()}</strong> {totalCount === 1 ? 'device goes' : 'devices go'} with it
-              and {totalCount > edges.length && 'at least '}
-              <strong>{count.values.toLocaleString()}</strong> {count.values === 1 ? 'value' : 'values'}; its fields,
-              decoder versions, dashboard and logged calls too. This cannot be undone.
+              <strong>{totalCount.toLocaleString(locale())}</strong> {totalCount === 1 ? 'device goes' : 'devices go'}{' '}
+              with it and {totalCount > edges.length && 'at least '}
+              <strong>{count.values.toLocaleString(locale())}</strong> {count.values === 1 ? 'value' : 'values'}; its
+              fields, decoder versions, dashboard and logged calls too. This cannot be undone.
             </>
           ) : (
-            `Counting the values that would go: ${count.counted} of ${edges?.length ?? '…'} devices…`
+            t('Counting the values that would go: {counted} of {text} devices…', {
+              counted: count.counted,
+              text: edges?.length ?? '…',
+            })
           )}
         </p>
         <label>

@@ -4,6 +4,8 @@ import { useAction } from '../../api/use-action.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { Note } from '../../parts/note.tsx';
 import { CountValuesOfField, type ProductField, UseOfField } from './product.graphql.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 interface Counted {
   values: number;
@@ -48,9 +50,17 @@ export function FieldUse({ productId, field }: { productId: string; field: Produ
 }
 
 function valuesText({ values, devices, ofDevices }: Counted): string {
-  if (values === 0) return devices < ofDevices ? 'Every value recorded for it' : 'No value is recorded for it; nothing';
-  const those = values === 1 ? '1 value' : `${values.toLocaleString()} values`;
+  if (values === 0)
+    return devices < ofDevices ? t('Every value recorded for it') : t('No value is recorded for it; nothing');
+  const those = values === 1 ? '1 value' : t('{values} values', { values: values.toLocaleString(locale()) });
   return devices < ofDevices
-    ? `${those} of the first ${devices} devices, and those of ${(ofDevices - devices).toLocaleString()} more,`
-    : `${those} of ${devices === 1 ? '1 device' : `${devices.toLocaleString()} devices`}`;
+    ? t('{those} of the first {devices} devices, and those of {ofDevices} more,', {
+        those,
+        devices,
+        ofDevices: (ofDevices - devices).toLocaleString(locale()),
+      })
+    : t('{those} of {text}', {
+        those,
+        text: devices === 1 ? '1 device' : `${devices.toLocaleString(locale())} devices`,
+      });
 }

@@ -15,6 +15,7 @@ import { FieldUse } from './field-use.tsx';
 import { type ProductField, RemoveField } from './product.graphql.ts';
 import { RemoveFieldDialog } from './remove-field-dialog.tsx';
 import { RowChanges } from './row-changes.tsx';
+import { t } from '../../texts/texts.ts';
 
 interface FieldsCardProps {
   productId: string;
@@ -33,7 +34,7 @@ export function FieldsCard({ productId, fields, onChanged }: FieldsCardProps) {
   });
   const removing = useAction(async ({ id, identifier }: ProductField) => {
     await request(RemoveField, { id });
-    toast(`The field ${identifier} is gone.`);
+    toast(t('The field {identifier} is gone.', { identifier }));
     setRemoved(null);
     onChanged();
   });

@@ -1,24 +1,26 @@
 import { href } from '../../navigation/place.ts';
 import { numberText } from '../../parts/value-text.ts';
 import type { ShownProduct } from './shown-product.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 const SENDS = {
-  API: 'to the record endpoint or the webhook',
-  LORAWAN: 'through LoRaWAN',
-  PARTICLE: 'through Particle',
+  API: t('to the record endpoint or the webhook'),
+  LORAWAN: t('through LoRaWAN'),
+  PARTICLE: t('through Particle'),
 };
-const SET = { DEVICE: '', PRODUCT: '', WORKSPACE: ', the workspace’s', SERVER: ', the server’s' };
+const SET = { DEVICE: '', PRODUCT: '', WORKSPACE: t(', the workspace’s'), SERVER: t(', the server’s') };
 const USUAL_SILENCE = 2_400;
 const UNITS: [seconds: number, name: string][] = [
-  [86_400, 'days'],
-  [3_600, 'hours'],
-  [60, 'minutes'],
+  [86_400, t('days')],
+  [3_600, t('hours')],
+  [60, t('minutes')],
 ];
 
 /** The duration in the largest unit in which it is a whole number above one. */
 function durationText(seconds: number): string {
-  const [unit, name] = UNITS.find(([each]) => seconds % each === 0 && seconds > each) ?? [1, 'seconds'];
-  return `${(seconds / unit).toLocaleString()} ${name}`;
+  const [unit, name] = UNITS.find(([each]) => seconds % each === 0 && seconds > each) ?? [1, t('seconds')];
+  return `${(seconds / unit).toLocaleString(locale())} ${name}`;
 }
 
 /** The way a product's devices send, their number, and their common settings. */
@@ -37,7 +39,7 @@ export function ProductFacts({
       <div>
         <dt>Devices</dt>
         <dd>
-          <a href={href('/devices', { product: id })}>{devices.totalCount.toLocaleString()}</a>
+          <a href={href('/devices', { product: id })}>{devices.totalCount.toLocaleString(locale())}</a>
         </dd>
       </div>
       <div>

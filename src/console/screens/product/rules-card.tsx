@@ -11,6 +11,8 @@ import { DeleteRule, type RuleParts, UpdateRule } from '../../rules/rules.graphq
 import { SeverityChip } from '../../rules/severity.tsx';
 import { may } from '../../session/session.ts';
 import type { ProductField } from './product.graphql.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 /** Alerts that fire of one rule. */
 export type FiringOf = ReadonlyMap<string, number>;
@@ -30,12 +32,12 @@ export function RulesCard({ productId, rules, fields, firing, onChanged }: Rules
   const isAllowed = may('CONFIGURE');
   const switching = useAction(async ({ id, name, levels, enabled }: RuleParts) => {
     await request(UpdateRule, { id, input: { name, levels, enabled: !enabled } });
-    toast(enabled ? `“${name}” is off.` : `“${name}” watches from now on.`);
+    toast(enabled ? t('“{name}” is off.', { name }) : t('“{name}” watches from now on.', { name }));
     await onChanged();
   });
   const deleting = useAction(async ({ id, name }: RuleParts) => {
     await request(DeleteRule, { id });
-    toast(`The rule “${name}” is gone.`);
+    toast(t('The rule “{name}” is gone.', { name }));
     setDoomed(null);
     await onChanged();
   });
@@ -127,7 +129,7 @@ function FiringLink({ productId, count }: { productId: string; count: number }) 
   if (count === 0) return <span class="firing muted">quiet</span>;
   return (
     <a class="firing" data-firing="true" href={href('/alerts', { product: productId })}>
-      {count === 1 ? '1 device fires' : `${count.toLocaleString()} devices fire`}
+      {count === 1 ? '1 device fires' : `${count.toLocaleString(locale())} devices fire`}
     </a>
   );
 }

@@ -10,6 +10,7 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { may } from '../../session/session.ts';
 import { IgnoreSuggestion } from './product.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 interface Suggestion {
   identifier: string;
@@ -91,7 +92,7 @@ export function SuggestionsCard({ productId, suggestions, onChanged }: Suggestio
           suggested={added}
           onClose={() => setAdded(null)}
           onSaved={(identifier) => {
-            toast(`The field ${identifier} is there; what comes from now on is stored.`);
+            toast(t('The field {identifier} is there; what comes from now on is stored.', { identifier }));
             done();
           }}
         />

@@ -7,6 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { RotateWebhook, Webhook } from './product.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 /** The secret address of a product, to be copied, and replaced once strangers know it. */
 export function WebhookCard({ productId }: { productId: string }) {
@@ -14,7 +15,7 @@ export function WebhookCard({ productId }: { productId: string }) {
   const [isAsking, setAsking] = useState(false);
   const rotating = useAction(async () => {
     await request(RotateWebhook, { productId });
-    toast('The old address is unknown from now on.');
+    toast(t('The old address is unknown from now on.'));
     setAsking(false);
     await refetch();
   });

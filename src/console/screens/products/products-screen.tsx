@@ -11,13 +11,14 @@ import { UnknownBanner } from '../../unknown/unknown-banner.tsx';
 import { NewProduct } from './new-product.tsx';
 import { Products } from './products.graphql.ts';
 import './products.css';
+import { t } from '../../texts/texts.ts';
 
 const LATER_MS = 200;
-const SENDS = { API: 'API or webhook', LORAWAN: 'LoRaWAN', PARTICLE: 'Particle' } as const;
+const SENDS = { API: t('API or webhook'), LORAWAN: 'LoRaWAN', PARTICLE: 'Particle' } as const;
 
 /** The products of the workspace, page by page. */
 export function ProductsScreen() {
-  useTitle('Products');
+  useTitle(t('Products'));
   const workspace = useStore(workspaceId);
   const [search, setSearch] = useParameter('search');
   const [after, setAfter] = useParameter('after');

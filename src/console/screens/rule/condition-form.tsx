@@ -9,6 +9,7 @@ import { PlaceParts } from './place-parts.tsx';
 import { type ConditionDraft, type ConditionKind, newCondition } from './rule-draft.ts';
 import { StateInput } from './state-input.tsx';
 import { ThresholdParts } from './threshold-parts.tsx';
+import { t } from '../../texts/texts.ts';
 
 interface ConditionFormProps {
   ground: Ground;
@@ -25,10 +26,10 @@ interface ConditionFormProps {
 }
 
 const KINDS: Record<ConditionKind, string> = {
-  threshold: 'A value',
-  absent: 'Silence',
-  changed: 'A turn from one state to another',
-  place: 'A place',
+  threshold: t('A value'),
+  absent: t('Silence'),
+  changed: t('A turn from one state to another'),
+  place: t('A place'),
 };
 
 /** The parts of a condition that each kind shows. */
@@ -84,7 +85,7 @@ export function ConditionForm(props: ConditionFormProps) {
           part={`${part}.field`}
           value={condition.field}
           choices={[
-            ...(kind === 'absent' ? [['', 'the whole device'] as const] : []),
+            ...(kind === 'absent' ? [['', t('the whole device')] as const] : []),
             ...(field === undefined && kind !== 'absent' ? [[condition.field, condition.field] as const] : []),
             ...fitting.map((one) => [one.identifier, nameOf(one)] as const),
           ]}

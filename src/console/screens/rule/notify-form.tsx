@@ -3,6 +3,7 @@ import { useMistake } from '../../parts/mistake.tsx';
 import { Typed } from '../../parts/pick.tsx';
 import { DurationInput } from './duration-input.tsx';
 import type { NotifyDraft } from './rule-draft.ts';
+import { t } from '../../texts/texts.ts';
 
 /** An endpoint that a rule may name. */
 export interface NamedEndpoint {
@@ -44,9 +45,9 @@ export function NotifyForm({ notify, endpoints, onChange }: NotifyFormProps) {
               There is no <a href={href('/endpoints')}>endpoint</a> yet: alerts are shown here, and nobody is told.
             </>
           ) : chosen.length === 0 ? (
-            'None chosen: every endpoint that wants alerts.'
+            t('None chosen: every endpoint that wants alerts.')
           ) : (
-            'These alone.'
+            t('These alone.')
           )}
         </p>
         {told}

@@ -6,6 +6,7 @@ import { PlaceOfDevice } from '../../rules/rules.graphql.ts';
 import { useMistake } from '../../parts/mistake.tsx';
 import { Pick, Typed } from '../../parts/pick.tsx';
 import type { ConditionDraft } from './rule-draft.ts';
+import { t } from '../../texts/texts.ts';
 
 interface PlacePartsProps {
   /** The part of the input that the condition is. */
@@ -23,7 +24,7 @@ export function PlaceParts({ part, condition, deviceId, set }: PlacePartsProps) 
   const finding = useAction(async (id: string) => {
     const { device } = await request(PlaceOfDevice, { id, field });
     const value = device.latest[0]?.value;
-    if (typeof value !== 'string') throw new Error('The device has no place yet.');
+    if (typeof value !== 'string') throw new Error(t('The device has no place yet.'));
     set({ center: value, meters: meters === '' ? '500' : meters });
   });
   return (
@@ -43,8 +44,8 @@ export function PlaceParts({ part, condition, deviceId, set }: PlacePartsProps) 
         part={`${part}.area`}
         value={area}
         choices={[
-          ['circle', 'a circle'],
-          ['polygon', 'a polygon'],
+          ['circle', t('a circle')],
+          ['polygon', t('a polygon')],
         ]}
         onChange={(next) => set({ area: next })}
       />

@@ -9,6 +9,7 @@ import { Pick, Typed } from '../../parts/pick.tsx';
 import { type NamedEndpoint, NotifyForm } from './notify-form.tsx';
 import { type LevelDraft, newCondition, type RuleDraft } from './rule-draft.ts';
 import { ScheduleForm } from './schedule-form.tsx';
+import { t } from '../../texts/texts.ts';
 
 const MAX_CONDITIONS = 10;
 const NAMES = Object.entries(SEVERITIES) as [Severity, string][];
@@ -146,8 +147,8 @@ function LevelForm({ ground, at, level, deviceId, severities, onChange, onFocus,
             part={`${part}.joined`}
             value={isAll ? 'all' : 'any'}
             choices={[
-              ['any', 'at least one holds'],
-              ['all', 'all hold'],
+              ['any', t('at least one holds')],
+              ['all', t('all hold')],
             ]}
             onChange={(next) => onChange({ ...level, isAll: next === 'all' })}
           />

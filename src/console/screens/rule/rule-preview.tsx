@@ -12,6 +12,8 @@ import type { Ground } from './ground.ts';
 import { mistakeOf } from '../../parts/mistake.tsx';
 import type { RuleDraft } from './rule-draft.ts';
 import { useTriedValues } from './use-tried-values.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 const LATER_MS = 400;
 /** Part of an episode that is shown before and after it. */
@@ -120,11 +122,17 @@ export function RulePreview(props: RulePreviewProps) {
 const NOTHING = { timestamps: [], values: [] };
 
 function sentence({ episodes, error, isBusy }: Trial, isWide: boolean): string {
-  if (error !== null && !isBusy) return mistakeOf(error.message) === null ? error.message : 'See what is marked.';
-  if (episodes === null) return 'Looking…';
+  if (error !== null && !isBusy) return mistakeOf(error.message) === null ? error.message : t('See what is marked.');
+  if (episodes === null) return t('Looking…');
   const devices = new Set(episodes.map(({ device }) => device.id)).size;
-  const times = episodes.length === 1 ? 'once' : `${episodes.length.toLocaleString()} times`;
-  const where = !isWide ? '' : devices === 1 ? ' on 1 device' : ` on ${devices.toLocaleString()} devices`;
-  const said = episodes.length === 0 ? 'It would not have fired' : `It would have fired ${times}${where}`;
-  return `${said}${isBusy ? ', as it was' : ''}.`;
+  const times =
+    episodes.length === 1 ? 'once' : t('{length} times', { length: episodes.length.toLocaleString(locale()) });
+  const where = !isWide
+    ? ''
+    : devices === 1
+      ? t(' on 1 device')
+      : t(' on {devices} devices', { devices: devices.toLocaleString(locale()) });
+  const said =
+    episodes.length === 0 ? t('It would not have fired') : t('It would have fired {times}{where}', { times, where });
+  return `${said}${isBusy ? t(', as it was') : ''}.`;
 }

@@ -28,6 +28,7 @@ import { draftOf, inputOf, newRule, type RuleDraft } from './rule-draft.ts';
 import { RuleForm } from './rule-form.tsx';
 import { RulePreview } from './rule-preview.tsx';
 import './rule.css';
+import { t } from '../../texts/texts.ts';
 
 const LATER_MS = 400;
 const DAYS_30_MS = 30 * 86_400_000;
@@ -43,7 +44,7 @@ export function RuleScreen({ params }: ScreenProps) {
   isAnswered.current ||= !loading && !told.loading;
   const product = isAnswered.current ? (data?.product ?? null) : null;
   const rule = product?.rules.find(({ id }) => id === ruleId) ?? null;
-  const title = ruleId === 'new' ? 'New rule' : (rule?.name ?? null);
+  const title = ruleId === 'new' ? t('New rule') : (rule?.name ?? null);
   useTitle(title);
   const isGone = product !== null && ruleId !== 'new' && rule === null;
   return (
@@ -99,10 +100,14 @@ function RuleEditor({ productId, timeZone, ground, rule, told }: RuleEditorProps
   const trial = useTrial({ productId, input, deviceId: isWide ? null : deviceId, isReady: deviceId !== null, range });
   const form = useRef<HTMLFormElement>(null);
   const saving = useAction(async () => {
-    if (input === null) throw new Error('Something that is watched is not filled in yet.');
+    if (input === null) throw new Error(t('Something that is watched is not filled in yet.'));
     if (rule === null) await request(CreateRule, { productId, input });
     else await request(UpdateRule, { id: rule.id, input });
-    toast(rule === null ? `“${draft.name}” watches from now on.` : `“${draft.name}” is saved.`);
+    toast(
+      rule === null
+        ? t('“{name}” watches from now on.', { name: draft.name })
+        : t('“{name}” is saved.', { name: draft.name }),
+    );
     navigate(href(`/products/${productId}`));
   });
   const refused = mistakeOf(saving.error);
@@ -175,7 +180,7 @@ interface TrialWish {
 
 /** Runs what is typed over stored history, once it is whole and nobody has typed for a moment. The last answer counts. */
 function useTrial({ productId, input, deviceId, isReady, range }: TrialWish) {
-  const typed = input === null ? null : JSON.stringify({ ...input, name: 'as typed', notify: undefined });
+  const typed = input === null ? null : JSON.stringify({ ...input, name: t('as typed'), notify: undefined });
   const settled = useLater(typed, LATER_MS);
   const variables = useMemo(() => {
     if (settled === null || !isReady) return null;

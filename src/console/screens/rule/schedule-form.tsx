@@ -1,8 +1,9 @@
 import { useId } from 'preact/hooks';
 import { useMistake } from '../../parts/mistake.tsx';
 import { DAYS, newSchedule, type RuleDraft } from './rule-draft.ts';
+import { t } from '../../texts/texts.ts';
 
-const DAY_NAMES = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+const DAY_NAMES = [t('Mon'), t('Tue'), t('Wed'), t('Thu'), t('Fri'), t('Sat'), t('Sun')] as const;
 const ZONES = Intl.supportedValuesOf('timeZone');
 
 interface ScheduleFormProps {

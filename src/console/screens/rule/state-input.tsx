@@ -1,5 +1,6 @@
 import type { RuleField } from '../../rules/rules.graphql.ts';
 import { Pick, Typed } from '../../parts/pick.tsx';
+import { t } from '../../texts/texts.ts';
 
 interface StateInputProps {
   label: string;
@@ -30,7 +31,7 @@ export function StateInput({ label, part, field, isNumber = false, unit = null, 
       label={label}
       part={part}
       value={value}
-      choices={[...(isTurn ? [['', 'any other'] as const] : []), ['true', 'true'], ['false', 'false']]}
+      choices={[...(isTurn ? [['', t('any other')] as const] : []), ['true', 'true'], ['false', 'false']]}
       onChange={onChange}
     />
   );

@@ -6,6 +6,7 @@ import { type Ground, nameOf } from './ground.ts';
 import { Pick, Typed } from '../../parts/pick.tsx';
 import { type ConditionDraft, hasClear, operatorsOf } from './rule-draft.ts';
 import { StateInput } from './state-input.tsx';
+import { t } from '../../texts/texts.ts';
 
 interface ThresholdPartsProps {
   ground: Ground;
@@ -46,10 +47,10 @@ export function ThresholdParts({ ground, part, condition, field, set }: Threshol
           part={`${part}.against`}
           value={against}
           choices={[
-            ['value', 'a value'],
-            ...(others.length > 0 || against === 'otherField' ? [['otherField', 'another field'] as const] : []),
+            ['value', t('a value')],
+            ...(others.length > 0 || against === 'otherField' ? [['otherField', t('another field')] as const] : []),
             ...(configured.length > 0 || against === 'configurationField'
-              ? [['configurationField', 'a setting of each device'] as const]
+              ? [['configurationField', t('a setting of each device')] as const]
               : []),
           ]}
           onChange={(next) =>
@@ -106,9 +107,9 @@ export function ThresholdParts({ ground, part, condition, field, set }: Threshol
         part={`${part}.window.aggregation`}
         value={aggregation}
         choices={[
-          ['', 'the newest value'],
+          ['', t('the newest value')],
           ...Object.entries(AGGREGATION_WORDS).map(
-            ([one, text]) => [one as Aggregation, `${text} of the last…`] as const,
+            ([one, text]) => [one as Aggregation, t('{text} of the last…', { text })] as const,
           ),
         ]}
         onChange={(next) =>

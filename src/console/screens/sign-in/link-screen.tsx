@@ -9,10 +9,15 @@ import { signIn } from '../../session/session.ts';
 import { keepWay } from '../../session/last-way.ts';
 import { JoinByLink, ResetByLink } from './sign-in.graphql.ts';
 import './sign-in.css';
+import { t } from '../../texts/texts.ts';
 
 const WORDS = {
-  join: { title: 'Join', button: 'Join', hint: 'You are invited to this server. Choose a password to sign in with.' },
-  reset: { title: 'New password', button: 'Set the password', hint: 'Choose a new password to sign in with.' },
+  join: {
+    title: t('Join'),
+    button: t('Join'),
+    hint: t('You are invited to this server. Choose a password to sign in with.'),
+  },
+  reset: { title: t('New password'), button: t('Set the password'), hint: t('Choose a new password to sign in with.') },
 };
 
 /** The page of a link that works once: to join a workspace, or to choose a new password. Signs in and goes to the start. */

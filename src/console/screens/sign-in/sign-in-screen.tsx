@@ -6,10 +6,11 @@ import { Note } from '../../parts/note.tsx';
 import { signIn } from '../../session/session.ts';
 import { keepWay, lastWay, type Way } from '../../session/last-way.ts';
 import './sign-in.css';
+import { t } from '../../texts/texts.ts';
 
 /** The sign-in form, at any address: afterwards the page of that address is shown. Begins with the way of last time. */
 export function SignInScreen() {
-  useTitle('Sign in');
+  useTitle(t('Sign in'));
   const [way, setWay] = useState<Way>(lastWay);
   const going = useAction(async (form: HTMLFormElement) => {
     const text = textsOf(form);

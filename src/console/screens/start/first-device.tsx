@@ -8,6 +8,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
 import { StartDevice, StartedProducts, StartPlans, StartProduct } from './start.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 interface FieldRow {
   identifier: string;
@@ -17,8 +18,8 @@ interface FieldRow {
 
 /** Product and device in one prefilled form: pressing the button is enough. */
 export function FirstDevice({ onCreated }: { onCreated: (deviceId: string) => void }) {
-  const [product, setProduct] = useState('Room sensor');
-  const [device, setDevice] = useState('Hall');
+  const [product, setProduct] = useState(t('Room sensor'));
+  const [device, setDevice] = useState(t('Hall'));
   const [rows, setRows] = useState<FieldRow[]>([
     { identifier: 'temperature', type: 'FLOAT', unit: '°C' },
     { identifier: 'humidity', type: 'FLOAT', unit: '%' },

@@ -5,13 +5,14 @@ import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { keepWay } from '../../session/last-way.ts';
 import { SetPassword } from './start.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 /** Sets a password for users who signed in with the printed token. */
 export function PasswordCard({ email }: { email: string }) {
   const setting = useAction(async (newPassword: string) => {
     await request(SetPassword, { newPassword });
     keepWay('password');
-    toast('Password set. Next time you can sign in with it.');
+    toast(t('Password set. Next time you can sign in with it.'));
   });
   return (
     <details class="card padded">

@@ -7,10 +7,11 @@ import { FirstDevice } from './first-device.tsx';
 import { FirstValue } from './first-value.tsx';
 import { PasswordCard } from './password-card.tsx';
 import './start.css';
+import { t } from '../../texts/texts.ts';
 
 /** The first steps from an empty server to a value on the page: product, device, a line to run, the value. */
 export function StartScreen() {
-  useTitle('First steps');
+  useTitle(t('First steps'));
   const now = useStore(session);
   const [device, setDevice] = useParameter('device');
   const [created, setCreated] = useState<string | null>(null);

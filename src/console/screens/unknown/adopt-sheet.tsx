@@ -8,6 +8,8 @@ import { givenIn, onSubmit } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { adopt, type Outcome, type Unknown } from './adopt.ts';
 import type { AdoptionChoices } from './unknown-list.graphql.ts';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 interface AdoptSheetProps {
   chosen: readonly Unknown[];
@@ -36,9 +38,12 @@ export function AdoptSheet({ chosen, products, plans, onOutcome, onDone, onClose
   });
   const [first] = chosen;
   const ofNetworks = chosen.filter(({ productId }) => productId === null);
-  const nameOf = (id: string): string => products.find((product) => product.id === id)?.name ?? 'its product';
+  const nameOf = (id: string): string => products.find((product) => product.id === id)?.name ?? t('its product');
   const named = [...new Set(chosen.map(({ productId }) => productId))].filter((id) => id !== null);
-  const title = chosen.length === 1 ? `Adopt ${first?.identifier}` : `Adopt ${chosen.length.toLocaleString()} devices`;
+  const title =
+    chosen.length === 1
+      ? t('Adopt {identifier}', { identifier: first?.identifier })
+      : t('Adopt {length} devices', { length: chosen.length.toLocaleString(locale()) });
   if (ofNetworks.length > 0 && products.length === 0)
     return (
       <Dialog title={title} onClose={onClose}>
@@ -92,7 +97,7 @@ export function AdoptSheet({ chosen, products, plans, onOutcome, onDone, onClose
         </label>
         {adopting.busy && chosen.length > 1 && (
           <p role="status">
-            {done.toLocaleString()} of {chosen.length.toLocaleString()} done
+            {done.toLocaleString(locale())} of {chosen.length.toLocaleString(locale())} done
           </p>
         )}
         <FormEnd action={adopting} onCancel={onClose}>

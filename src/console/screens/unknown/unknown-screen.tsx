@@ -15,6 +15,8 @@ import { AdoptSheet } from './adopt-sheet.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { AdoptionChoices, UnknownList } from './unknown-list.graphql.ts';
 import './unknown-screen.css';
+import { t } from '../../texts/texts.ts';
+import { locale } from '../../texts/languages.ts';
 
 const LOOK_MS = 5_000;
 /** Rows drawn before one asks for more. */
@@ -22,7 +24,7 @@ const PAGE = 200;
 
 /** The devices that sent and are not known: what they are called, and a way to make devices of one or many. */
 export function UnknownScreen() {
-  useTitle('Unknown devices');
+  useTitle(t('Unknown devices'));
   const workspace = useStore(workspaceId);
   const { data, error, refetch } = useLookedAt(UnknownList, { workspaceId: workspace }, LOOK_MS);
   const choices = useQuery(AdoptionChoices, { workspaceId: workspace });
@@ -52,7 +54,7 @@ export function UnknownScreen() {
             <WorkspaceCrumb />
             <a href={href('/devices')}>Devices</a>
           </nav>
-          <h1>Unknown devices {data !== null && <span class="count">{all.length.toLocaleString()}</span>}</h1>
+          <h1>Unknown devices {data !== null && <span class="count">{all.length.toLocaleString(locale())}</span>}</h1>
         </div>
         <input
           class="unknown-search"
@@ -64,7 +66,7 @@ export function UnknownScreen() {
         />
         {mayAdopt && (
           <button type="button" class="primary" disabled={chosen.length === 0} onClick={() => setAdopting(chosen)}>
-            {chosen.length === 0 ? 'Adopt' : `Adopt ${chosen.length.toLocaleString()}`}
+            {chosen.length === 0 ? 'Adopt' : `Adopt ${chosen.length.toLocaleString(locale())}`}
           </button>
         )}
       </div>
@@ -139,7 +141,7 @@ export function UnknownScreen() {
                     </small>
                   </td>
                   <td class="number" title={`first ${dateTimeText(new Date(one.firstSeenAt))}`}>
-                    {one.seen === 1 ? 'once' : `${one.seen.toLocaleString()} times`}
+                    {one.seen === 1 ? 'once' : `${one.seen.toLocaleString(locale())} times`}
                   </td>
                   <td>
                     <TimeAgo at={one.lastSeenAt} />

@@ -5,6 +5,7 @@ import { FormEnd } from '../../parts/form-end.tsx';
 import { givenIn, onSubmit } from '../../parts/form-texts.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { ChangeUser, MakeUser, RemoveUser } from './users.graphql.ts';
+import { t } from '../../texts/texts.ts';
 
 /** A user as the list shows them. */
 export interface ShownUser {
@@ -26,7 +27,7 @@ interface UserSheetProps {
   onDone: (made: ShownUser | null) => void;
 }
 
-const END = { new: 'Add', change: 'Save', delete: 'Delete' };
+const END = { new: t('Add'), change: t('Save'), delete: t('Delete') };
 
 /** Makes, changes or deletes a user. */
 export function UserSheet({ kind, user, onClose, onDone }: UserSheetProps) {
@@ -40,14 +41,18 @@ export function UserSheet({ kind, user, onClose, onDone }: UserSheetProps) {
     }
     if (kind === 'delete') {
       await request(RemoveUser, { id: user.id });
-      toast(`${user.email} is deleted.`);
+      toast(t('{email} is deleted.', { email: user.email }));
     } else {
       await request(ChangeUser, { id: user.id, input: { email, name, operator } });
-      toast(`${email} is changed.`);
+      toast(t('{email} is changed.', { email }));
     }
     onDone(null);
   });
-  const titles = { new: 'New user', change: `Change ${user?.email}`, delete: `Delete ${user?.email}?` };
+  const titles = {
+    new: t('New user'),
+    change: t('Change {email}', { email: user?.email }),
+    delete: t('Delete {email}?', { email: user?.email }),
+  };
   return (
     <Dialog title={titles[kind]} onClose={onClose}>
       <form class="stack" onSubmit={onSubmit(acting.run)}>

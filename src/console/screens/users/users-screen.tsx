@@ -16,6 +16,7 @@ import { Links, type PersonLink } from '../access/links.tsx';
 import { UserPage } from './users.graphql.ts';
 import { type ShownUser, UserSheet, type UserSheetKind } from './user-sheet.tsx';
 import './users.css';
+import { t } from '../../texts/texts.ts';
 
 const LATER_MS = 200;
 
@@ -23,7 +24,7 @@ type Page = NonNullable<(typeof UserPage)['data']>['users'];
 
 /** The people who have an account on this server, for its operators. */
 export function UsersScreen() {
-  useTitle('Users');
+  useTitle(t('Users'));
   const now = useStore(session);
   const viewer = now.state === 'in' ? now.viewer.user : null;
   const isOperator = viewer?.operator === true;
@@ -41,8 +42,8 @@ export function UsersScreen() {
   });
   const linking = useAction(async ({ id, email }: ShownUser) => {
     const { createPasswordReset } = await request(MakePasswordLink, { userId: id });
-    toast('The link works once, within a day.');
-    setLink({ email, url: createPasswordReset.url, what: 'choose a password' });
+    toast(t('The link works once, within a day.'));
+    setLink({ email, url: createPasswordReset.url, what: t('choose a password') });
   });
   const pages = data === null ? [] : [data.users, ...further];
   const users = pages.flatMap(({ edges }) => edges.map(({ node }) => node));
