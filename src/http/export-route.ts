@@ -17,7 +17,8 @@ interface ExportRouteDeps {
   log: Logger;
 }
 
-const PARAMETERS = [
+/** Parameters of the query of a file of values. */
+export const PARAMETERS = [
   'fields',
   'from',
   'to',
@@ -29,7 +30,8 @@ const PARAMETERS = [
   'layout',
   'spreadsheet',
 ];
-const CHOICE = ['product', 'tag', 'device', 'search', 'online', 'workspace'];
+/** Parameters that choose the devices of an export. */
+export const CHOICE = ['product', 'tag', 'device', 'search', 'online', 'workspace'];
 /** Compression level: a table is long and repeats itself, and more effort costs more time than it saves bytes. */
 const GZIP_LEVEL = 3;
 

@@ -1,3 +1,5 @@
+import { CHOICE, PARAMETERS } from './export-route.ts';
+
 /** A status of RFC 9457 and when it is answered. */
 const problem = (description: string): object => ({
   description,
@@ -24,26 +26,13 @@ const NOT_FOUND = problem('Nothing of that name is visible to this token.');
 const METHOD = problem('Another method; `Allow` names the right one.');
 
 const DEVICE = parameter('device', 'path', 'Device id, or a serial number that exactly one visible device has.');
-const FILE_QUERY = [
-  'fields',
-  'from',
-  'to',
-  'resolution',
-  'maxPoints',
-  'timeZone',
-  'aggregation',
-  'fill',
-  'layout',
-  'spreadsheet',
-].map((name) => parameter(name, 'query', 'See docs/files.md.'));
+const FILE_QUERY = PARAMETERS.map((name) => parameter(name, 'query', 'See docs/files.md.'));
 const IMPORT_QUERY = [
   parameter('dryRun', 'query', 'true: judges every line, answers the first ones as preview, and stores nothing.'),
   parameter('columns', 'query', 'Names for headings, such as Zeit:timestamp,Temp:temperature; see docs/files.md.'),
   parameter('timeZone', 'query', 'IANA zone of times without one; left out: that of the product.'),
 ];
-const CHOICE_QUERY = ['product', 'tag', 'device', 'search', 'online', 'workspace'].map((name) =>
-  parameter(name, 'query', 'See docs/files.md.'),
-);
+const CHOICE_QUERY = CHOICE.map((name) => parameter(name, 'query', 'See docs/files.md.'));
 
 const reading = (summary: string, type: string, parameters: object[]): object => ({
   get: {

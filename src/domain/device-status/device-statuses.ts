@@ -13,7 +13,8 @@ import type { RecordedEvent } from '../live/recorded-event.ts';
 import type { Change } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
-import { limitOf, oneOf, PAGE, readLimits, readStatusRows, type StatusRow } from './status-rows.ts';
+import { limitOf } from '../devices/offline-after.ts';
+import { oneOf, PAGE, readLimits, readStatusRows, type StatusRow } from './status-rows.ts';
 import { isOverdue, type StatusChange, turn, type Watched } from './watched-device.ts';
 import { must } from '../../must.ts';
 

@@ -1,6 +1,6 @@
 import type { Database } from '../ports/database.ts';
 import { placeholders } from '../sql/long-columns.ts';
-import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../devices/offline-after.ts';
+import { limitOf } from '../devices/offline-after.ts';
 import type { Conditions } from '../devices/device-scan.ts';
 import type { WatchedPlace } from './watched-device.ts';
 
@@ -38,9 +38,4 @@ export async function readLimits(database: Database, productIds: readonly string
       [...productIds],
     );
   return new Map(rows.map(({ id, seconds }) => [id, limitOf(seconds)]));
-}
-
-/** How long a device may be silent and counts as online, in ms; null: the default. */
-export function limitOf(offlineAfterSeconds: number | null): number {
-  return (offlineAfterSeconds ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1000;
 }

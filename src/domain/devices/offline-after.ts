@@ -3,6 +3,11 @@ import { badInput } from '../../errors.ts';
 /** Default without `offlineAfterSeconds` of the device or its product: 40 minutes. */
 export const DEFAULT_OFFLINE_AFTER_SECONDS = 2400;
 
+/** How long a device may be silent and counts as online, in ms; null: the default. */
+export function limitOf(offlineAfterSeconds: number | null): number {
+  return (offlineAfterSeconds ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1000;
+}
+
 const MAX_SECONDS = 2_147_483_647;
 
 /** Seconds of silence after which a device is not online; null: the wider setting. BAD_USER_INPUT naming `path`. */

@@ -1,6 +1,6 @@
 import { badInput } from '../../errors.ts';
 import type { Access } from '../access/access.ts';
-import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../devices/offline-after.ts';
+import { limitOf } from '../devices/offline-after.ts';
 import { type Asker, DeviceScan } from '../devices/device-scan.ts';
 import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
@@ -93,8 +93,7 @@ export class FleetPlaces {
     return rows.flatMap(({ deviceKey, id: deviceId, name, seconds, heardAt }) => {
       const newest = found.get(deviceKey);
       if (newest === undefined || typeof newest.value !== 'string') return [];
-      const silentMs = (seconds ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1_000;
-      const online = Number(heardAt ?? 0) > 0 && Number(heardAt) >= now() - silentMs;
+      const online = Number(heardAt ?? 0) > 0 && Number(heardAt) >= now() - limitOf(seconds);
       return [{ deviceId, name, online, place: newest.value, at: newest.timestamp }];
     });
   }

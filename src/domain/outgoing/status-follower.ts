@@ -1,5 +1,6 @@
 import { pause } from '../../scheduling/pause.ts';
-import { limitOf, oneOf, readStatusRows } from '../device-status/status-rows.ts';
+import { oneOf, readStatusRows } from '../device-status/status-rows.ts';
+import { limitOf } from '../devices/offline-after.ts';
 import type { StatusWatch } from '../device-status/status-watch.ts';
 import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';

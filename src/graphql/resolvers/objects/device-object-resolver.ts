@@ -1,7 +1,7 @@
 import { Ctx, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import type { Device } from '../../../domain/entities/device.ts';
 import type { DeviceClients } from '../../../domain/devices/device-clients.ts';
-import { DEFAULT_OFFLINE_AFTER_SECONDS } from '../../../domain/devices/offline-after.ts';
+import { limitOf } from '../../../domain/devices/offline-after.ts';
 import type { Plans } from '../../../domain/plans/plans.ts';
 import type { DeviceType, Product } from '../../../domain/entities/product.ts';
 import { notFound } from '../../../errors.ts';
@@ -93,8 +93,7 @@ export class DeviceObjectResolver {
   online(@Root() device: Device, @Ctx() context: GraphqlContext): Promised<boolean> {
     return whenKnown(context.loaders.lastHeard.load(device.key), (heardAt) => {
       if (heardAt === null) return false;
-      const inTime = (own: number | null | undefined): boolean =>
-        heardAt >= this.#now() - (own ?? DEFAULT_OFFLINE_AFTER_SECONDS) * 1000;
+      const inTime = (own: number | null | undefined): boolean => heardAt >= this.#now() - limitOf(own ?? null);
       return device.offlineAfterSeconds == null
         ? whenKnown(productOf(device, context), ({ offlineAfterSeconds }) => inTime(offlineAfterSeconds))
         : inTime(device.offlineAfterSeconds);
