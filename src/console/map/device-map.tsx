@@ -1,13 +1,12 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { href } from '../navigation/place.ts';
-import { Icon } from '../parts/icon.tsx';
 import { clustersOf } from './clusters.ts';
-import { gridOf, type MapView, scaleBar, type Size } from './map-view.ts';
+import { MapButtons, MapGrid } from './map-parts.tsx';
 import { type Point, pointOf, readPlace } from './place.ts';
 import { useMapView } from './use-map-view.ts';
 import './device-map.css';
 import { t } from '../texts/texts.ts';
-import { locale } from '../texts/languages.ts';
+import { countText } from '../parts/value-text.ts';
 
 /** A device and where it was last. */
 interface PlacedDevice {
@@ -23,9 +22,6 @@ interface Placed extends PlacedDevice {
 }
 
 const HEIGHT = 360;
-const BAR_PIXELS = 120;
-/** Height of the meridians' names at the bottom. */
-const LABEL = 20;
 /** Devices of one spot that are named. */
 const MAX_NAMED = 20;
 /** Distance in the world below which no zoom tells points apart. */
@@ -61,36 +57,30 @@ export function DeviceMap({ label, devices }: { label: string; devices: readonly
     <figure class="device-map-figure">
       <div
         ref={host}
-        class="device-map"
+        class="map"
         role="application"
         aria-label={`${label}. Arrow keys move the map, plus and minus zoom, 0 shows all.`}
         tabIndex={0}
         style={{ height: `${HEIGHT}px` }}
         onKeyDown={onKeyDown}
       >
-        {size.width > 0 && <Grid view={view} size={size} />}
+        {size.width > 0 && <MapGrid view={view} size={size} />}
         {clusters.map(({ x, y, items }) => (
           <Mark key={items[0]?.deviceId} x={x} y={y} items={items} onOpen={() => open(items)} />
         ))}
-        <div class="map-buttons">
-          <button type="button" aria-label="Zoom in" title="Zoom in" onClick={zoomIn}>
-            <Icon name="plus" />
-          </button>
-          <button type="button" aria-label="Zoom out" title="Zoom out" onClick={zoomOut}>
-            <Icon name="minus" />
-          </button>
-          {isOwn && (
-            <button
-              type="button"
-              onClick={() => {
-                setSpot([]);
-                showAll();
-              }}
-            >
-              All
-            </button>
-          )}
-        </div>
+        <MapButtons
+          zoomIn={zoomIn}
+          zoomOut={zoomOut}
+          label="All"
+          onAll={
+            isOwn
+              ? () => {
+                  setSpot([]);
+                  showAll();
+                }
+              : null
+          }
+        />
       </div>
       {spot.length > 0 && (
         <ul class="map-spot" aria-label="Devices at this place">
@@ -132,8 +122,8 @@ function Mark({ x, y, items, onOpen }: { x: number; y: number; items: readonly P
       />
     );
   const text = t('{length} devices, {silent} silent', {
-    length: items.length.toLocaleString(locale()),
-    silent: silent.toLocaleString(locale()),
+    length: countText(items.length),
+    silent: countText(silent),
   });
   return (
     <button
@@ -147,37 +137,5 @@ function Mark({ x, y, items, onOpen }: { x: number; y: number; items: readonly P
     >
       {items.length > MOST_COUNTED ? `${MOST_COUNTED}+` : items.length}
     </button>
-  );
-}
-
-function Grid({ view, size }: { view: MapView; size: Size }) {
-  const { width, height } = size;
-  const { meridians, parallels } = gridOf(view, size);
-  const bar = scaleBar(view, BAR_PIXELS);
-  return (
-    <svg width={width} height={height} aria-hidden="true" data-scale={view.scale}>
-      {meridians.map(({ at, text }, index) => (
-        <g key={index}>
-          <path class="map-line" d={`M${at} 0V${height}`} />
-          <text x={at + 4} y={height - 8}>
-            {text}
-          </text>
-        </g>
-      ))}
-      {parallels.map(({ at, text }, index) => (
-        <g key={index}>
-          <path class="map-line" d={`M0 ${at}H${width}`} />
-          {at < height - LABEL && (
-            <text x={6} y={at - 4}>
-              {text}
-            </text>
-          )}
-        </g>
-      ))}
-      <path class="map-bar" d={`M${width - 16} ${height - 26}v6h${-bar.pixels}v-6`} />
-      <text x={width - 16 - bar.pixels / 2} y={height - 26} text-anchor="middle">
-        {bar.text}
-      </text>
-    </svg>
   );
 }

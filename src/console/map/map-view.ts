@@ -1,5 +1,5 @@
 import { latitudeText, longitudeText, placeOf, type Point, pointOf } from './place.ts';
-import { locale } from '../texts/languages.ts';
+import { countText } from '../parts/value-text.ts';
 
 /** The view of a map: the point in its middle, and the width of the whole world in pixels. */
 export interface MapView {
@@ -63,12 +63,7 @@ export function pageAt({ middle, scale }: MapView, { x, y }: Point, { width, hei
 export function scaleBar({ middle, scale }: MapView, longest: number): { pixels: number; text: string } {
   const metresAPixel = (EQUATOR_METRES * stretchAt(middle)) / scale;
   const metres = roundBelow(longest * metresAPixel);
-  const text =
-    metres >= 1_000
-      ? `${(metres / 1_000).toLocaleString(locale())} km`
-      : metres >= 1
-        ? `${metres} m`
-        : `${metres * 100} cm`;
+  const text = metres >= 1_000 ? `${countText(metres / 1_000)} km` : metres >= 1 ? `${metres} m` : `${metres * 100} cm`;
   return { pixels: metres / metresAPixel, text };
 }
 

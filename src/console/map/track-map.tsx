@@ -1,9 +1,9 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { followGestures } from '../parts/gestures.ts';
-import { Icon } from '../parts/icon.tsx';
-import { dragged, fitting, gridOf, type MapView, pageAt, scaleBar, type Size, zoomed } from './map-view.ts';
+import { useMemo, useRef } from 'preact/hooks';
+import { MapButtons, MapGrid } from './map-parts.tsx';
+import { type MapView, pageAt, type Size } from './map-view.ts';
 import { placeText } from './place.ts';
 import type { TrackPoint } from './track.ts';
+import { useMapView } from './use-map-view.ts';
 import './track-map.css';
 
 interface TrackMapProps {
@@ -20,14 +20,7 @@ interface TrackMapProps {
 }
 
 const HEIGHT = 320;
-const STEP = 1.5;
-const PUSH = 60;
-/** Wheel distance that doubles the scale; a notch is 100 or 120. */
-const WHEEL_DOUBLES = 240;
-const BAR_PIXELS = 120;
 const NEAR = 40;
-/** Height of the meridians' names at the bottom. */
-const LABEL = 20;
 
 /**
  * The track of a device on a map without tiles: a grid of degrees, a scale, its begin and its present place. Dragged
@@ -36,96 +29,33 @@ const LABEL = 20;
  */
 export function TrackMap({ label, track, marked, onMark, endName, height = HEIGHT }: TrackMapProps) {
   const host = useRef<HTMLDivElement>(null);
-  const [size, setSize] = useState<Size>({ width: 0, height });
-  const [own, setOwn] = useState<MapView | null>(null);
-  const whole = useMemo(() => fitting(track, size), [track, size]);
-  const view = own ?? whole;
-  const latest = useRef({ view, size, track });
-  latest.current = { view, size, track };
-  const change = (next: (view: MapView, size: Size) => MapView): void => {
-    latest.current.view = next(latest.current.view, latest.current.size);
-    setOwn(latest.current.view);
-  };
-  const zoom = (factor: number): void =>
-    change((before, room) => zoomed(before, factor, { x: room.width / 2, y: room.height / 2 }, room));
-  useLayoutEffect(() => {
-    const element = host.current!;
-    const resized = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
-    resized.observe(element);
-    const unfollow = followGestures(element, {
-      accepts: ({ button, target }) => button === 0 && (target as Element).closest('button') === null,
-      moved: ({ dx, dy, factor, at }) =>
-        change((before, room) => zoomed(dragged(before, { x: dx, y: dy }), factor, at, room)),
-    });
-    return () => {
-      resized.disconnect();
-      unfollow();
-    };
-  }, []);
-  useEffect(() => {
-    const element = host.current!;
-    const wheel = (event: WheelEvent): void => {
-      if (!event.ctrlKey && !element.contains(document.activeElement)) return;
-      event.preventDefault();
-      const { left, top } = element.getBoundingClientRect();
-      const at = { x: event.clientX - left, y: event.clientY - top };
-      change((before, room) => zoomed(before, 2 ** (-event.deltaY / WHEEL_DOUBLES), at, room));
-    };
-    element.addEventListener('wheel', wheel, { passive: false });
-    return () => element.removeEventListener('wheel', wheel);
-  }, []);
   const step = (by: number): void => {
     if (track.length > 0) onMark(Math.max(0, Math.min(track.length - 1, (marked ?? track.length - 1) + by)));
   };
-  const keys: Record<string, () => void> = {
-    ArrowLeft: () => change((before) => dragged(before, { x: PUSH, y: 0 })),
-    ArrowRight: () => change((before) => dragged(before, { x: -PUSH, y: 0 })),
-    ArrowUp: () => change((before) => dragged(before, { x: 0, y: PUSH })),
-    ArrowDown: () => change((before) => dragged(before, { x: 0, y: -PUSH })),
-    '+': () => zoom(STEP),
-    '=': () => zoom(STEP),
-    '-': () => zoom(1 / STEP),
-    '0': () => setOwn(null),
+  const { size, view, latest, isOwn, zoomIn, zoomOut, showAll, onKeyDown } = useMapView(host, track, height, {
     PageUp: () => step(-1),
     PageDown: () => step(1),
     Escape: () => onMark(null),
-  };
+  });
   const point = marked === null ? undefined : track[marked];
   return (
     <figure class="track">
       <div
         ref={host}
-        class="track-map"
+        class="map track-map"
         role="application"
         aria-label={`${label}. Arrow keys move the map, plus and minus zoom, 0 shows the whole way, Page Up and Page Down go along it.`}
         tabIndex={0}
         style={{ height: `${height}px` }}
         onPointerMove={(event) => {
           const { left, top } = event.currentTarget.getBoundingClientRect();
-          onMark(nearest(latest.current, { x: event.clientX - left, y: event.clientY - top }));
+          onMark(nearest({ ...latest(), track }, { x: event.clientX - left, y: event.clientY - top }));
         }}
         onPointerLeave={(event) => event.pointerType === 'mouse' && onMark(null)}
-        onKeyDown={(event) => {
-          const run = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
-          if (run === undefined || event.target !== event.currentTarget) return;
-          event.preventDefault();
-          run();
-        }}
+        onKeyDown={onKeyDown}
       >
         {size.width > 0 && <Drawing track={track} view={view} size={size} point={point} endName={endName} />}
-        <div class="track-buttons">
-          <button type="button" aria-label="Zoom in" title="Zoom in" onClick={() => zoom(STEP)}>
-            <Icon name="plus" />
-          </button>
-          <button type="button" aria-label="Zoom out" title="Zoom out" onClick={() => zoom(1 / STEP)}>
-            <Icon name="minus" />
-          </button>
-          {own !== null && (
-            <button type="button" onClick={() => setOwn(null)}>
-              Whole way
-            </button>
-          )}
-        </div>
+        <MapButtons zoomIn={zoomIn} zoomOut={zoomOut} label="Whole way" onAll={isOwn ? showAll : null} />
       </div>
       <figcaption class="hint">Click or tap the map, then drag it; wheel, pinch, + and − zoom.</figcaption>
       <span role="status" class="unseen">
@@ -144,42 +74,17 @@ interface DrawingProps {
 }
 
 function Drawing({ track, view, size, point, endName }: DrawingProps) {
-  const { width, height } = size;
   const at = (one: { x: number; y: number }) => pageAt(view, one, size);
-  const { meridians, parallels } = useMemo(() => gridOf(view, size), [view, size]);
   const paths = useMemo(() => pathsOf(track, view, size), [track, view, size]);
-  const bar = scaleBar(view, BAR_PIXELS);
   const [start, end] = [track[0], track.at(-1)];
   return (
-    <svg width={width} height={height} aria-hidden="true" data-scale={view.scale}>
-      {meridians.map(({ at: x, text }, index) => (
-        <g key={index}>
-          <path class="track-grid" d={`M${x} 0V${height}`} />
-          <text x={x + 4} y={height - 8}>
-            {text}
-          </text>
-        </g>
-      ))}
-      {parallels.map(({ at: y, text }, index) => (
-        <g key={index}>
-          <path class="track-grid" d={`M0 ${y}H${width}`} />
-          {y < height - LABEL && (
-            <text x={6} y={y - 4}>
-              {text}
-            </text>
-          )}
-        </g>
-      ))}
+    <MapGrid view={view} size={size}>
       <path class="track-line" d={paths.known} />
       <path class="track-line" data-unknown="true" d={paths.unknown} />
       {start !== undefined && start !== end && <Mark kind="start" at={at(start)} name="Start" />}
       {end !== undefined && <Mark kind="end" at={at(end)} name={endName} />}
       {point !== undefined && <Mark kind="cursor" at={at(point)} name="" />}
-      <path class="track-bar" d={`M${width - 16} ${height - 26}v6h${-bar.pixels}v-6`} />
-      <text x={width - 16 - bar.pixels / 2} y={height - 26} text-anchor="middle">
-        {bar.text}
-      </text>
-    </svg>
+    </MapGrid>
   );
 }
 

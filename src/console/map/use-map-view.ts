@@ -11,6 +11,8 @@ const WHEEL_DOUBLES = 240;
 interface MapHandle {
   size: Size;
   view: MapView;
+  /** Both as they are behind the gesture that is just followed, before they are drawn. */
+  latest: () => { view: MapView; size: Size };
   /** True when the view was chosen by hand. */
   isOwn: boolean;
   zoomIn: () => void;
@@ -22,14 +24,17 @@ interface MapHandle {
   onKeyDown: (event: KeyboardEvent) => void;
 }
 
+type Deeds = Readonly<Record<string, () => void>>;
+
 /**
  * The view of a map in the element, moved by mouse, fingers, wheel and keys once it has the focus; until then it shows
- * all points. What matches `a, button` in it keeps its clicks.
+ * all points. What matches `a, button` in it keeps its clicks; `ownKeys`: what other keys do.
  */
 export function useMapView(
   host: { readonly current: HTMLElement | null },
   points: readonly Point[],
   height: number,
+  ownKeys: Deeds = {},
 ): MapHandle {
   const [size, setSize] = useState<Size>({ width: 0, height });
   const [own, setOwn] = useState<MapView | null>(null);
@@ -46,7 +51,7 @@ export function useMapView(
   useLayoutEffect(() => {
     const element = host.current;
     if (element === null) return;
-    const resized = new ResizeObserver(() => setSize({ width: element.clientWidth, height }));
+    const resized = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
     resized.observe(element);
     const unfollow = followGestures(element, {
       accepts: ({ button, target }) => button === 0 && (target as Element).closest('a, button') === null,
@@ -72,7 +77,8 @@ export function useMapView(
     return () => element.removeEventListener('wheel', wheel);
   }, []);
   const push = (x: number, y: number): void => change((before) => dragged(before, { x, y }));
-  const keys: Record<string, () => void> = {
+  const keys: Deeds = {
+    ...ownKeys,
     ArrowLeft: () => push(PUSH, 0),
     ArrowRight: () => push(-PUSH, 0),
     ArrowUp: () => push(0, PUSH),
@@ -85,6 +91,7 @@ export function useMapView(
   return {
     size,
     view,
+    latest: () => latest.current,
     isOwn: own !== null,
     zoomIn: () => zoom(STEP),
     zoomOut: () => zoom(1 / STEP),

@@ -11,6 +11,7 @@ import { FieldsOfProduct, MakeToken } from './access.graphql.ts';
 import { EndPicker, endIn } from './end-picker.tsx';
 import { LimitPicker, type TokenLimit } from './limit-picker.tsx';
 import { t } from '../../texts/texts.ts';
+import { ShownOnce } from '../../parts/shown-once.tsx';
 
 interface NewLinkProps {
   onClose: () => void;
@@ -47,19 +48,13 @@ export function NewLink({ onClose, onMade }: NewLinkProps) {
   });
   if (link !== null)
     return (
-      <Dialog title="The public link" onClose={onClose}>
-        <CopyText label="the link" text={link} />
+      <ShownOnce title="The public link" label="the link" text={link} onClose={onClose}>
         <p>
           It is shown this once. Whoever has it sees these fields live, without signing in, until you revoke it in the
           list of tokens. In a page of an origin that the server allows (<code>ALLOWED_ORIGINS</code>) it stands as
         </p>
         <CopyText label="the frame" text={`<iframe src="${link}"></iframe>`} />
-        <div class="actions">
-          <button type="button" class="primary" onClick={onClose}>
-            I have it
-          </button>
-        </div>
-      </Dialog>
+      </ShownOnce>
     );
   return (
     <Dialog title="New public link" onClose={onClose}>

@@ -1,18 +1,12 @@
 import { CopyText } from '../../parts/copy-text.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
 
 /** Shows the secret of a token, this once. */
 export function TokenSecret({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (
-    <Dialog title="The token" onClose={onClose}>
-      <CopyText label="the token" text={secret} />
+    <ShownOnce title="The token" label="the token" text={secret} onClose={onClose}>
       <p>It is shown this once. Present it as</p>
       <CopyText label="the header" text={`Authorization: Token ${secret}`} />
-      <div class="actions">
-        <button type="button" class="primary" onClick={onClose}>
-          I have it
-        </button>
-      </div>
-    </Dialog>
+    </ShownOnce>
   );
 }

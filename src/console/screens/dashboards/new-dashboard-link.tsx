@@ -4,7 +4,6 @@ import { useAction } from '../../api/use-action.ts';
 import type { SourceScope } from '../../dashboard/use-scopes.ts';
 import type { Source, Widget } from '../../dashboard/widgets.ts';
 import { href } from '../../navigation/place.ts';
-import { CopyText } from '../../parts/copy-text.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
@@ -12,6 +11,7 @@ import { workspaceId } from '../../session/session.ts';
 import { EndPicker, endIn } from '../access/end-picker.tsx';
 import { MakeDashboardLink } from './dashboards.graphql.ts';
 import { t } from '../../texts/texts.ts';
+import { ShownOnce } from '../../parts/shown-once.tsx';
 
 interface NewDashboardLinkProps {
   id: string;
@@ -44,18 +44,12 @@ export function NewDashboardLink({ id, name, widgets, scopeOf, onClose }: NewDas
   });
   if (link !== null)
     return (
-      <Dialog title="The public link" onClose={onClose}>
-        <CopyText label="the link" text={link} />
+      <ShownOnce title="The public link" label="the link" text={link} onClose={onClose}>
         <p>
           It is shown this once. Whoever has it sees this dashboard live, without signing in, until you revoke it in the
           list of tokens.
         </p>
-        <div class="actions">
-          <button type="button" class="primary" onClick={onClose}>
-            I have it
-          </button>
-        </div>
-      </Dialog>
+      </ShownOnce>
     );
   return (
     <Dialog title="New public link" onClose={onClose}>

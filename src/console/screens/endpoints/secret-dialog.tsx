@@ -1,5 +1,4 @@
-import { CopyText } from '../../parts/copy-text.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { ShownOnce } from '../../parts/shown-once.tsx';
 
 interface SecretDialogProps {
   secret: string;
@@ -11,18 +10,12 @@ interface SecretDialogProps {
 /** Shows the secret of a webhook, this once. */
 export function SecretDialog({ secret, isRotated = false, onClose }: SecretDialogProps) {
   return (
-    <Dialog title="The secret of the endpoint" onClose={onClose}>
-      <CopyText label="the secret" text={secret} />
+    <ShownOnce title="The secret of the endpoint" label="the secret" text={secret} onClose={onClose}>
       <p>
         It is shown this once. Each call is signed with it (Standard Webhooks), so that its receiver can tell it from
         others.
       </p>
       {isRotated && <p>For a day the secret before it signs as well.</p>}
-      <div class="actions">
-        <button type="button" class="primary" onClick={onClose}>
-          I have it
-        </button>
-      </div>
-    </Dialog>
+    </ShownOnce>
   );
 }
