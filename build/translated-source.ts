@@ -244,11 +244,13 @@ function nameOf(node: Node): string {
   }
 }
 
+/** `f(count)` shows a count, and `count.toFixed()` as well. */
 function nameOfCall({ callee, arguments: [argument] }: ESTree.CallExpression): string {
-  if (callee.type !== 'MemberExpression') return nameOf(callee);
+  const shown = argument === undefined ? 'text' : nameOf(argument);
+  if (callee.type !== 'MemberExpression') return shown === 'text' ? nameOf(callee) : shown;
   const name = nameOf(callee.object);
   // `Math.round(ms)`
-  return /^[A-Z]/.test(name) && argument !== undefined ? nameOf(argument) : name;
+  return /^[A-Z]/.test(name) && argument !== undefined ? shown : name;
 }
 
 /** The text that JSX makes of a child; null: it is none. */

@@ -6,7 +6,7 @@ import { toast } from '../parts/toasts.tsx';
 import { RemoveDevices } from './deleting.graphql.ts';
 import { useValueCount } from './use-value-count.ts';
 import { t } from '../texts/texts.ts';
-import { locale } from '../texts/languages.ts';
+import { countText } from '../parts/value-text.ts';
 
 interface DeleteDevicesProps {
   devices: readonly { id: string; name: string }[];
@@ -23,17 +23,14 @@ export function DeleteDevices({ devices, onClose, onDone }: DeleteDevicesProps) 
     onClose();
     onDone();
   });
-  const what =
-    devices.length === 1
-      ? devices[0]!.name
-      : t('{length} devices', { length: devices.length.toLocaleString(locale()) });
+  const what = devices.length === 1 ? devices[0]!.name : t('{length} devices', { length: countText(devices.length) });
   const isCounted = counted === devices.length;
   return (
     <Dialog title={`Delete ${what}?`} onClose={onClose}>
       <p aria-live="polite">
         {isCounted ? (
           <>
-            <strong>{values.toLocaleString(locale())}</strong> {values === 1 ? 'value goes' : 'values go'} with{' '}
+            <strong>{countText(values)}</strong> {values === 1 ? 'value goes' : 'values go'} with{' '}
             {devices.length === 1 ? 'it' : 'them'}, for good.
           </>
         ) : (

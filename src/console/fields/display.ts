@@ -1,6 +1,6 @@
 import { type MeasuredValue, valueText } from '../parts/value-text.ts';
 import './value-colors.css';
-import { locale } from '../texts/languages.ts';
+import { LOCALE } from '../texts/languages.ts';
 
 /** The colours that a value may have. */
 export const WORD_COLORS = ['green', 'amber', 'red', 'blue', 'grey'] as const;
@@ -63,7 +63,7 @@ const formats = new Map<number, Intl.NumberFormat>();
 function decimalsText(value: number, decimals: number): string {
   const format =
     formats.get(decimals) ??
-    new Intl.NumberFormat(locale(), { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+    new Intl.NumberFormat(LOCALE, { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
   formats.set(decimals, format);
   return format.format(value);
 }

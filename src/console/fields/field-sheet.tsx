@@ -13,7 +13,7 @@ import { AddField, RenameField, TryTypeOfField, UpdateField } from './fields.gra
 import { MEANINGS, meaningsOf, proposedMeaning } from './meanings.ts';
 import { FIELD_TYPES, TYPE_WORDS } from './type-words.ts';
 import { t } from '../texts/texts.ts';
-import { locale } from '../texts/languages.ts';
+import { countText } from '../parts/value-text.ts';
 
 /** A field as the dialog changes it. */
 interface EditedField {
@@ -185,9 +185,9 @@ function misfitsText({ misfits, values, devices, ofDevices }: Misfits): string |
   if (misfits === 0) return null;
   const some =
     devices < ofDevices
-      ? t(' of the first {devices} of {ofDevices} devices', { devices, ofDevices: ofDevices.toLocaleString(locale()) })
+      ? t(' of the first {devices} of {ofDevices} devices', { devices, ofDevices: countText(ofDevices) })
       : '';
-  const [hidden, all] = [misfits.toLocaleString(locale()), values.toLocaleString(locale())];
+  const [hidden, all] = [countText(misfits), countText(values)];
   return t(
     '{hidden} of {all} stored values{some} do not fit this type: they stay, but are hidden until it fits again.',
     { hidden, all, some },

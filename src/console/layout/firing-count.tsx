@@ -4,7 +4,7 @@ import { useStore } from '../api/store.ts';
 import { useLive } from '../api/use-live.ts';
 import { may, workspaceId } from '../session/session.ts';
 import { FiringChanged, FiringCount } from './firing.graphql.ts';
-import { locale } from '../texts/languages.ts';
+import { countText } from '../parts/value-text.ts';
 
 /** Minimum time between two looks, however many alerts change. */
 const LOOK_MS = 700;
@@ -42,7 +42,7 @@ export function FiringBadge() {
   });
   if (count === 0) return null;
   return (
-    <span class="firing-count" title={`${count.toLocaleString(locale())} firing`}>
+    <span class="firing-count" title={`${countText(count)} firing`}>
       {count > MOST_SHOWN ? `${MOST_SHOWN}+` : count}
       <span class="unseen"> firing</span>
     </span>

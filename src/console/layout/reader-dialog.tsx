@@ -3,7 +3,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { pickWithKeys } from '../parts/pick-with-keys.ts';
 import { dateTimeText } from '../parts/time-text.ts';
 import { browserZone, chooseReader, CLOCKS, reader } from '../time/reader.ts';
-import { chooseLanguage, LANGUAGES, languageTag } from '../texts/languages.ts';
+import { chooseLanguage, LANGUAGE, LANGUAGES } from '../texts/languages.ts';
 import { t } from '../texts/texts.ts';
 
 const CLOCK_WORDS = { auto: t('as the browser has it'), 24: '24 hours', 12: '12 hours' } as const;
@@ -17,7 +17,7 @@ export function ReaderDialog({ onClose }: { onClose: () => void }) {
       <label>
         Language
         <select
-          value={languageTag()}
+          value={LANGUAGE}
           onKeyDown={pickWithKeys}
           onChange={({ currentTarget: { value } }) => chooseLanguage(value)}
         >

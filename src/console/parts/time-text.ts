@@ -1,6 +1,6 @@
 import { reader } from '../time/reader.ts';
 import { t } from '../texts/texts.ts';
-import { locale } from '../texts/languages.ts';
+import { LOCALE } from '../texts/languages.ts';
 
 const STEPS: [ms: number, unit: string][] = [
   [86_400_000 * 365, 'y'],
@@ -31,7 +31,7 @@ export function timeFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFo
     const chosen: Intl.DateTimeFormatOptions = {};
     if (zone !== null) chosen.timeZone = zone;
     if (clock !== 'auto') chosen.hourCycle = clock === '24' ? 'h23' : 'h12';
-    format = new Intl.DateTimeFormat(locale(), { ...options, ...chosen });
+    format = new Intl.DateTimeFormat(LOCALE, { ...options, ...chosen });
     formats.set(key, format);
   }
   return format;
@@ -69,5 +69,5 @@ export function leftText(end: number, now: number): string {
   if (end <= now) return t('ended');
   const left = end - now;
   const [, ms, unit] = LEFT.find(([from]) => left >= from)!;
-  return new Intl.RelativeTimeFormat(locale()).format(Math.max(1, Math.round(left / ms)), unit);
+  return new Intl.RelativeTimeFormat(LOCALE).format(Math.max(1, Math.round(left / ms)), unit);
 }

@@ -1,9 +1,9 @@
-import { locale } from '../texts/languages.ts';
+import { LOCALE } from '../texts/languages.ts';
 /** A measured value as the API gives it: a place is the text `(lat,lon)`. */
 export type MeasuredValue = number | string | boolean | null;
 
-const PLAIN = new Intl.NumberFormat(locale(), { maximumSignificantDigits: 6, useGrouping: true });
-const WHOLE = new Intl.NumberFormat(locale(), { maximumFractionDigits: 0 });
+const PLAIN = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 6, useGrouping: true });
+const WHOLE = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
 const VERY_SMALL = 1e-4;
 const VERY_LARGE = 1e15;
 

@@ -3,7 +3,7 @@ import { valueText } from '../parts/value-text.ts';
 import { durationText } from '../time/duration.ts';
 import type { ConditionParts, RuleField, RuleParts } from './rules.graphql.ts';
 import { t } from '../texts/texts.ts';
-import { locale } from '../texts/languages.ts';
+import { LOCALE } from '../texts/languages.ts';
 
 type Named = Pick<RuleField, 'identifier' | 'name' | 'unit'>;
 type Level = RuleParts['levels'][number];
@@ -65,7 +65,7 @@ function placeWords({ operator, circle, polygon }: ConditionParts, name: string)
   const area =
     circle === null
       ? t('an area of {text} corners', { text: polygon?.length ?? 0 })
-      : t('{meters} m around {center}', { meters: circle.meters.toLocaleString(locale()), center: circle.center });
+      : t('{meters} m around {center}', { meters: circle.meters.toLocaleString(LOCALE), center: circle.center });
   return `${name} ${OPERATOR_WORDS[operator ?? 'OUTSIDE']} ${area}`;
 }
 

@@ -67,15 +67,10 @@ export function chooseWorkspace(id: string): void {
 }
 
 /** True when the scope is there in the workspace; left out: the one chosen. */
-export function mayHere(scope: TokenScope, id: string | null = workspaceId.get()): boolean {
+export function may(scope: TokenScope, id: string | null = workspaceId.get()): boolean {
   const now = session.get();
   if (now.state !== 'in') return false;
   return now.viewer.workspaces.find((workspace) => workspace.id === id)?.scopes.includes(scope) ?? false;
-}
-
-/** The same in the workspace chosen. */
-export function may(scope: TokenScope): boolean {
-  return mayHere(scope);
 }
 
 /** Signs in with a token, or with an email address and a password. Throws ApiError in the server's words. */

@@ -1,8 +1,8 @@
 import type { ComponentChild } from 'preact';
-import { type Catalogue, chosenLanguage } from './languages.ts';
+import { loadTexts } from './languages.ts';
 
 // Awaited here, so that every module that has a text waits for the reader's language, and English for nothing.
-const catalogue: Catalogue = await chosenLanguage().load();
+const catalogue = await loadTexts();
 
 /** What stands in place of `{name}` in a text. */
 type Slots = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 import { createStore } from '../api/store.ts';
+import { kept } from '../texts/kept.ts';
 
 const ZONE = 'inlet.zone';
 const CLOCK = 'inlet.clock';
@@ -33,15 +34,6 @@ export function chooseReader(change: Partial<Reader>): void {
 /** The zone of this browser by its IANA name, such as `Europe/Berlin`. */
 export function browserZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
-}
-
-function kept(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    // In a frame of another page a browser may keep nothing.
-    return null;
-  }
 }
 
 function knownZone(name: string | null): string | null {

@@ -5,7 +5,7 @@ import { href } from '../../navigation/place.ts';
 import { useTitle } from '../../navigation/use-title.ts';
 import { Note } from '../../parts/note.tsx';
 import { countText } from '../../parts/value-text.ts';
-import { loadSession, mayHere, session, workspaceId } from '../../session/session.ts';
+import { loadSession, may, session, workspaceId } from '../../session/session.ts';
 import { Access } from './access.graphql.ts';
 import { Members } from './members.tsx';
 import { PasswordForm } from './password-form.tsx';
@@ -19,10 +19,10 @@ export function AccessScreen() {
   useTitle(t('Access'));
   const workspace = useStore(workspaceId);
   const now = useStore(session);
-  const [isSomewhere, isAdmin] = [workspace !== null, mayHere('ADMIN')];
+  const [isSomewhere, isAdmin] = [workspace !== null, may('ADMIN')];
   // A person's token has no limits, and neither has one that may ADMIN.
   const isPerson = now.state === 'in' && now.viewer.user !== null;
-  const seesMembers = mayHere('READ') && (isPerson || isAdmin);
+  const seesMembers = may('READ') && (isPerson || isAdmin);
   const { data, error, loading, fresh, refetch } = useQuery(Access, {
     id: workspace ?? '',
     isSomewhere,

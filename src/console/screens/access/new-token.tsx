@@ -5,7 +5,7 @@ import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
-import { mayHere, workspaceId } from '../../session/session.ts';
+import { may, workspaceId } from '../../session/session.ts';
 import { MakeToken } from './access.graphql.ts';
 import { EndPicker, endIn } from './end-picker.tsx';
 import { LimitPicker, type TokenLimit } from './limit-picker.tsx';
@@ -58,7 +58,7 @@ export function NewToken({ kind, onClose, onMade }: NewTokenProps) {
           <>
             <fieldset class="scopes">
               <legend>It may</legend>
-              {SCOPES.filter((scope) => mayHere(scope)).map((scope) => (
+              {SCOPES.filter((scope) => may(scope)).map((scope) => (
                 <label key={scope} class="check">
                   <input
                     type="checkbox"

@@ -8,7 +8,7 @@ import { Note } from '../../parts/note.tsx';
 import { TimeAgo } from '../../parts/time-ago.tsx';
 import { TimeLeft } from '../../parts/time-left.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { mayHere } from '../../session/session.ts';
+import { may } from '../../session/session.ts';
 import { RevokeToken, type ShownToken } from './access.graphql.ts';
 import { ChangeTokenDialog, RenewTokenDialog } from './change-token.tsx';
 import { NewLink } from './new-link.tsx';
@@ -146,7 +146,7 @@ export function TokenList({ title, about, kind, tokens, current, onChanged }: To
 
 /** Somebody's own, or one with no right that is not there. */
 function mayChange({ kind, scopes }: ShownToken): boolean {
-  return kind === 'PERSONAL' || scopes.every((scope) => mayHere(scope));
+  return kind === 'PERSONAL' || scopes.every((scope) => may(scope));
 }
 
 interface RevokeProps {

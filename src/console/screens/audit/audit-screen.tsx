@@ -9,7 +9,7 @@ import { Note } from '../../parts/note.tsx';
 import { PeriodInputs } from '../../parts/period-inputs.tsx';
 import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { dateTimeText } from '../../parts/time-text.ts';
-import { mayHere, session, workspaceId } from '../../session/session.ts';
+import { may, session, workspaceId } from '../../session/session.ts';
 import { timeOf } from '../../time/local-time.ts';
 import { AuditPage, type AuditParts } from './audit.graphql.ts';
 import { argumentsText, OPERATIONS, operationText, placeOf } from './audit-words.ts';
@@ -25,7 +25,7 @@ export function AuditScreen() {
   const now = useStore(session);
   const { query } = usePlace();
   const isOperator = now.state === 'in' && now.viewer.user?.operator === true;
-  const isAdmin = mayHere('ADMIN');
+  const isAdmin = may('ADMIN');
   const ofServer = isOperator && (!isAdmin || query.get('of') === 'server');
   const [from, to] = [timeOf(query.get('from')), timeOf(query.get('to'))];
   const [userId, operation] = [query.get('user'), query.get('operation')];
@@ -36,8 +36,8 @@ export function AuditScreen() {
     to: to === null ? null : new Date(to).toISOString(),
     userId,
     operation,
-    isRead: ofServer || mayHere('READ'),
-    ofWorkspace: !ofServer && mayHere('READ'),
+    isRead: ofServer || may('READ'),
+    ofWorkspace: !ofServer && may('READ'),
     ofServer,
   };
   const isAllowed = ofServer || isAdmin;

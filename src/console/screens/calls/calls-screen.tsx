@@ -16,7 +16,7 @@ import { useCallLog } from './use-call-log.ts';
 import { type CallSearch, isOpen, MOST_FOUND } from './use-call-search.ts';
 import './calls.css';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 const SHOWN = 200;
 
@@ -65,7 +65,7 @@ export function CallsScreen({ params }: ScreenProps) {
           </ol>
           <div class="row call-more" hidden={search.busy && calls.length === 0 && search.lookedThrough === 0}>
             <small class="grow" role="status">
-              {calls.length.toLocaleString(locale())} {calls.length === 1 ? 'call' : 'calls'}
+              {countText(calls.length)} {calls.length === 1 ? 'call' : 'calls'}
               {isNarrow(filter) && `, ${farText(search)}`}
             </small>
             {search.busy
@@ -105,7 +105,7 @@ export function CallsScreen({ params }: ScreenProps) {
 
 /** The part of the log that the server has searched. */
 function farText({ calls, lookedThrough, reachedAt, hasMore }: CallSearch): string {
-  const count = t('{lookedThrough} looked through', { lookedThrough: lookedThrough.toLocaleString(locale()) });
+  const count = t('{lookedThrough} looked through', { lookedThrough: countText(lookedThrough) });
   if (reachedAt === null) return count;
   if (!hasMore) return t('{count}: all that the log has', { count });
   const back = t('{count}, back to {dateTimeText}', { count, dateTimeText: dateTimeText(new Date(reachedAt)) });

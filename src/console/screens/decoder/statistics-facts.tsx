@@ -1,6 +1,6 @@
 import { href } from '../../navigation/place.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 interface StatisticsFactsProps {
   productId: string;
@@ -16,7 +16,7 @@ export function StatisticsFacts({ productId, statistics }: StatisticsFactsProps)
     <dl class="facts" aria-label="The decoder since the server started">
       <div>
         <dt>Runs</dt>
-        <dd>{runs.toLocaleString(locale())}</dd>
+        <dd>{countText(runs)}</dd>
       </div>
       <div>
         <dt>Failed</dt>
@@ -29,8 +29,7 @@ export function StatisticsFacts({ productId, statistics }: StatisticsFactsProps)
             )
           ) : (
             <a href={href(`/products/${productId}/calls`, { status: 'DECODER_FAILED' })}>
-              {failed.toLocaleString(locale())} (
-              {kinds.map(([kind, count]) => `${kind} ${count.toLocaleString(locale())}`).join(', ')})
+              {countText(failed)} ({kinds.map(([kind, count]) => `${kind} ${countText(count)}`).join(', ')})
             </a>
           )}
         </dd>

@@ -10,7 +10,7 @@ import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { EditChoices, UpdateDevice } from './device.graphql.ts';
 import type { ShownDevice } from './shown-device.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 interface EditDeviceProps {
   device: ShownDevice;
@@ -105,8 +105,8 @@ export function EditDevice({ device, onClose, onSaved }: EditDeviceProps) {
         </label>
         {loss !== null && (
           <Note kind="error">
-            This plan keeps less: <strong>{loss.toLocaleString(locale())}</strong> older{' '}
-            {loss === 1 ? 'value goes' : 'values go'} for good, seven days after the change.
+            This plan keeps less: <strong>{countText(loss)}</strong> older {loss === 1 ? 'value goes' : 'values go'} for
+            good, seven days after the change.
           </Note>
         )}
         <FormEnd action={saving} onCancel={onClose} danger={loss !== null}>

@@ -7,13 +7,13 @@ import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { type ChangedDevices, changeMany } from './change-many.ts';
 import { type ChosenDevice, devicesThatFit } from './chosen-devices.ts';
-import { ConfirmChange, countText, type WishedChange } from './confirm-change.tsx';
+import { ConfirmChange, devicesText, type WishedChange } from './confirm-change.tsx';
 import { ConfirmPlan, type ShortPlan } from './confirm-plan.tsx';
 import type { DeviceFilter } from './device-filter.ts';
 import { ExportChosen } from './export-chosen.tsx';
 import { MoveDevices } from './move-devices.tsx';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 interface BulkActionsProps {
   /** The selected devices. */
@@ -68,7 +68,7 @@ export function BulkActions({
   });
   const planning = useAction(async (slug: string, some: readonly ChosenDevice[]) => {
     const { changed: count } = await changeMany({ ids: some.map(({ id }) => id) }, { plan: slug }, false);
-    toast(t('Plan of {countText} changed.', { countText: countText(count) }));
+    toast(t('Plan of {devicesText} changed.', { devicesText: devicesText(count) }));
     onDone();
   });
   const isBusy = finding.busy || planning.busy;
@@ -77,12 +77,12 @@ export function BulkActions({
     <div class="bulk" role="region" aria-label="Selected devices">
       <strong role="status">
         {found === null
-          ? `${countText(number)} ${all ? 'that fit' : 'selected'}`
-          : `Found ${found.toLocaleString(locale())} of ${countText(number)}`}
+          ? `${devicesText(number)} ${all ? 'that fit' : 'selected'}`
+          : `Found ${countText(found)} of ${devicesText(number)}`}
       </strong>
       {!isBusy && !isAll && total !== null && total > devices.length && (
         <button type="button" class="quiet" onClick={() => setAll(true)}>
-          Choose all {total.toLocaleString(locale())} that fit
+          Choose all {countText(total)} that fit
         </button>
       )}
       {finding.busy && (

@@ -3,7 +3,7 @@ import { request } from '../../api/request.ts';
 import { conditionArguments, type DeviceFilter } from './device-filter.ts';
 import { DevicesThatFit } from './devices.graphql.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 const PAGE = 500;
 /** Maximum devices that the API deletes at once. */
@@ -34,7 +34,7 @@ export async function devicesThatFit(
     if (found.length > MAX_CHOSEN || (after !== null && found.length === MAX_CHOSEN))
       throw new Error(
         t('More than {MAX_CHOSEN} devices fit. Narrow the filter, and do it part by part.', {
-          MAX_CHOSEN: MAX_CHOSEN.toLocaleString(locale()),
+          MAX_CHOSEN: countText(MAX_CHOSEN),
         }),
       );
   } while (after !== null);

@@ -6,7 +6,7 @@ import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { type Changed, type ChangedDevices, changeMany } from './change-many.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 /** A change of many devices, in words before and after it. */
 export interface WishedChange {
@@ -30,7 +30,7 @@ export function ConfirmChange({ change: { title, done, input }, devices, onClose
   const counting = useAction(async () => setCounted(await changeMany(devices, input, true)));
   const changing = useAction(async () => {
     const { changed } = await changeMany(devices, input, false);
-    toast(`${done} ${countText(changed)}.`);
+    toast(`${done} ${devicesText(changed)}.`);
     onDone();
   });
   useEffect(() => void counting.run(), []);
@@ -49,7 +49,7 @@ export function ConfirmChange({ change: { title, done, input }, devices, onClose
           disabled={counted === null || counted.changed === 0 || changing.busy}
           onClick={() => void changing.run()}
         >
-          Change {counted === null ? 'them' : countText(counted.changed)}
+          Change {counted === null ? 'them' : devicesText(counted.changed)}
         </button>
       </div>
     </Dialog>
@@ -60,13 +60,13 @@ function Outcome({ matched, changed }: Changed) {
   const same = matched - changed;
   return (
     <>
-      It changes <strong>{countText(changed)}</strong>
-      {same === 0 ? '.' : `; ${countText(same)} ${same === 1 ? 'has' : 'have'} it already.`}
+      It changes <strong>{devicesText(changed)}</strong>
+      {same === 0 ? '.' : `; ${devicesText(same)} ${same === 1 ? 'has' : 'have'} it already.`}
     </>
   );
 }
 
 /** A number of devices in words. */
-export function countText(count: number): string {
-  return count === 1 ? '1 device' : t('{count} devices', { count: count.toLocaleString(locale()) });
+export function devicesText(count: number): string {
+  return count === 1 ? '1 device' : t('{count} devices', { count: countText(count) });
 }

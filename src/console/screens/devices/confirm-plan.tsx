@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
 import { PlanLoss } from './devices.graphql.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 /** A plan that keeps history for a limited time. */
 export interface ShortPlan {
@@ -38,17 +38,14 @@ export function ConfirmPlan({ devices, plan, onClose, onConfirm }: ConfirmPlanPr
     return () => stop.abort();
   }, []);
   const isCounted = counted === devices.length;
-  const what =
-    devices.length === 1
-      ? devices[0]!.name
-      : t('{length} devices', { length: devices.length.toLocaleString(locale()) });
+  const what = devices.length === 1 ? devices[0]!.name : t('{length} devices', { length: countText(devices.length) });
   const days = plan.retentionDays === 1 ? 'day' : 'days';
   return (
     <Dialog title={`Plan ${plan.name} for ${what}?`} onClose={onClose}>
       <p aria-live="polite">
         {isCounted ? (
           <>
-            It keeps history for {plan.retentionDays} {days}. <strong>{values.toLocaleString(locale())}</strong> older{' '}
+            It keeps history for {plan.retentionDays} {days}. <strong>{countText(values)}</strong> older{' '}
             {values === 1 ? 'value goes' : 'values go'} for good, <strong>seven days</strong> after the change. Until
             then a plan that keeps more brings everything back.
           </>

@@ -21,7 +21,7 @@ import { useLiveRows } from './use-live-rows.ts';
 import { Views } from './views.tsx';
 import './devices.css';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 /** Rows before the end at which the next page is fetched. */
 const NEAR = 30;
@@ -71,9 +71,7 @@ export function DevicesScreen() {
   return (
     <main class="page">
       <div class="page-head">
-        <h1 class="grow">
-          Devices {list.total !== null && <span class="count">{list.total.toLocaleString(locale())}</span>}
-        </h1>
+        <h1 class="grow">Devices {list.total !== null && <span class="count">{countText(list.total)}</span>}</h1>
         {workspace !== null && (
           <Views
             workspaceId={workspace}

@@ -10,7 +10,7 @@ import type { OnExisting } from '../../api/schema-types.ts';
 import { ImportDevices as ImportFile } from './devices.graphql.ts';
 import { textOfFile } from './file-text.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 /** Refused lines shown. */
 const SHOWN = 100;
@@ -207,7 +207,7 @@ function OutcomeOf({ outcome, isDone = false }: { outcome: Outcome; isDone?: boo
         {counts.map(({ text, count }) => (
           <div key={text}>
             <dt>{text}</dt>
-            <dd>{count.toLocaleString(locale())}</dd>
+            <dd>{countText(count)}</dd>
           </div>
         ))}
       </dl>
@@ -231,7 +231,7 @@ function OutcomeOf({ outcome, isDone = false }: { outcome: Outcome; isDone?: boo
               ))}
             </tbody>
           </table>
-          {refusedLines > SHOWN && <p>… and {(refusedLines - SHOWN).toLocaleString(locale())} more</p>}
+          {refusedLines > SHOWN && <p>… and {countText(refusedLines - SHOWN)} more</p>}
         </div>
       )}
     </>

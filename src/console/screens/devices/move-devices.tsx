@@ -5,10 +5,10 @@ import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { countText } from './confirm-change.tsx';
+import { devicesText } from './confirm-change.tsx';
 import { MoveDevice, MoveLoss } from './devices.graphql.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 interface MoveDevicesProps {
   devices: readonly { id: string; name: string }[];
@@ -49,8 +49,8 @@ export function MoveDevices({ devices, product, onClose, onDone }: MoveDevicesPr
     );
     toast(
       signal.aborted
-        ? t('Stopped: {countText} moved.', { countText: countText(done) })
-        : t('Moved {countText} to {name}.', { countText: countText(done), name: product.name }),
+        ? t('Stopped: {devicesText} moved.', { devicesText: devicesText(done) })
+        : t('Moved {devicesText} to {name}.', { devicesText: devicesText(done), name: product.name }),
     );
     onDone();
   });
@@ -62,7 +62,7 @@ export function MoveDevices({ devices, product, onClose, onDone }: MoveDevicesPr
   const isCounted = counted === devices.length;
   const error = counting.error ?? moving.error;
   return (
-    <Dialog title={`Move ${countText(devices.length)} to ${product.name}?`} onClose={onClose}>
+    <Dialog title={`Move ${devicesText(devices.length)} to ${product.name}?`} onClose={onClose}>
       <p aria-live="polite">
         {moving.busy ? (
           t('Moved {moved} of {length}…', { moved, length: devices.length })
@@ -72,8 +72,8 @@ export function MoveDevices({ devices, product, onClose, onDone }: MoveDevicesPr
           t('Every value goes with them: the product has a field for each.')
         ) : (
           <>
-            <strong>{values.toLocaleString(locale())}</strong> {values === 1 ? 'value goes' : 'values go'} at once, for
-            good: {product.name} has no field for {[...fields].join(', ')}.
+            <strong>{countText(values)}</strong> {values === 1 ? 'value goes' : 'values go'} at once, for good:{' '}
+            {product.name} has no field for {[...fields].join(', ')}.
           </>
         )}
       </p>

@@ -4,7 +4,7 @@ import { dateTimeText } from '../../parts/time-text.ts';
 import { DELIVERY_STATES } from './endpoint-words.ts';
 import type { DeliveryParts } from './endpoints.graphql.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 interface DeliveryRowProps {
   delivery: DeliveryParts;
@@ -43,7 +43,7 @@ export function DeliveryRow({ delivery, onRetry }: DeliveryRowProps) {
               <li key={attempt.at}>
                 <p>
                   {dateTimeText(new Date(attempt.at))}: <strong>{answerOf(attempt)}</strong>{' '}
-                  <small>after {Math.round(attempt.durationMs).toLocaleString(locale())} ms</small>
+                  <small>after {countText(Math.round(attempt.durationMs))} ms</small>
                 </p>
                 {attempt.answer !== null && attempt.answer !== '' && <pre class="said">{attempt.answer}</pre>}
               </li>

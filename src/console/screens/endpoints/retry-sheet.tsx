@@ -8,7 +8,7 @@ import { readLocalTime } from '../../time/local-time.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { RetryDeliveries } from './endpoints.graphql.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 interface RetrySheetProps {
   endpointId: string;
@@ -23,7 +23,7 @@ export function RetrySheet({ endpointId, onClose, onDone }: RetrySheetProps) {
     if (counted !== null) {
       const { from, to } = counted;
       const { retryDeliveries } = await request(RetryDeliveries, { endpointId, from, to });
-      toast(t('{retryDeliveries} sent again.', { retryDeliveries: retryDeliveries.toLocaleString(locale()) }));
+      toast(t('{retryDeliveries} sent again.', { retryDeliveries: countText(retryDeliveries) }));
       onDone();
       onClose();
       return;
@@ -50,13 +50,11 @@ export function RetrySheet({ endpointId, onClose, onDone }: RetrySheetProps) {
             (counted.count === 0
               ? t('Nothing was given up in that time.')
               : t('{count} would be sent again. Their tries begin anew.', {
-                  count: counted.count.toLocaleString(locale()),
+                  count: countText(counted.count),
                 }))}
         </p>
         <FormEnd action={{ ...work, busy: work.busy || counted?.count === 0 }} onCancel={onClose}>
-          {counted === null || counted.count === 0
-            ? 'Count them'
-            : `Send ${counted.count.toLocaleString(locale())} again`}
+          {counted === null || counted.count === 0 ? 'Count them' : `Send ${countText(counted.count)} again`}
         </FormEnd>
       </form>
     </Dialog>

@@ -1,7 +1,8 @@
 import { href } from '../../navigation/place.ts';
-import { locale } from '../../texts/languages.ts';
+import { LOCALE } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
-const DAY = new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** The values that were stored on each of the last days, as bars. */
 export function DaysCard({ days }: { days: readonly { day: string; values: number }[] }) {
@@ -14,15 +15,15 @@ export function DaysCard({ days }: { days: readonly { day: string; values: numbe
           <a href={href('/devices', { order: 'heard', down: '1' })}>Values a day</a>
         </h2>
         <span>
-          <strong>{today.toLocaleString(locale())}</strong> <small>today (UTC)</small>
+          <strong>{countText(today)}</strong> <small>today (UTC)</small>
         </span>
       </header>
       <ol class="days">
         {days.map(({ day, values }) => (
-          <li key={day} title={`${DAY.format(new Date(day))}: ${values.toLocaleString(locale())}`}>
+          <li key={day} title={`${DAY.format(new Date(day))}: ${countText(values)}`}>
             <i style={{ height: `${(100 * values) / most}%` }} />
             <small>{DAY.format(new Date(day))}</small>
-            <span class="unseen">: {values.toLocaleString(locale())} values</span>
+            <span class="unseen">: {countText(values)} values</span>
           </li>
         ))}
       </ol>

@@ -11,7 +11,7 @@ import { may, workspaceId } from '../../session/session.ts';
 import { DaysCard } from './days-card.tsx';
 import { Home } from './home.graphql.ts';
 import './home.css';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 const LOOK_MS = 30_000;
 
@@ -93,7 +93,7 @@ function Figure({ name, count, to, state }: FigureProps) {
   return (
     <li>
       <a class="card figure" href={to} data-state={count > 0 ? state : undefined}>
-        <strong>{count.toLocaleString(locale())}</strong>
+        <strong>{countText(count)}</strong>
         <span>{name}</span>
       </a>
     </li>

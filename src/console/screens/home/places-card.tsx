@@ -4,7 +4,7 @@ import { DeviceMap } from '../../map/device-map.tsx';
 import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
 import { HomePlaces } from './home.graphql.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 const LOOK_MS = 30_000;
 
@@ -23,7 +23,7 @@ export function PlacesCard() {
     <section class="card" aria-label="Map">
       <header class="card-head">
         <h2 class="grow">
-          Map <span class="count">{places.length.toLocaleString(locale())}</span>
+          Map <span class="count">{countText(places.length)}</span>
         </h2>
       </header>
       <DeviceMap key={workspace} label="Devices on a map" devices={places} />

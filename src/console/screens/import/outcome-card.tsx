@@ -5,7 +5,7 @@ import type { FileHead } from './file-head.ts';
 import type { ImportProgress } from './import-run.ts';
 import { refusedFile } from './refused-file.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 /** Refused lines shown; all that are kept are in the file. */
 const SHOWN = 100;
@@ -63,7 +63,7 @@ export function OutcomeCard({ progress, isTrial, fileName, head, onStop, onGoOn 
           {counts.map(({ text, count }) => (
             <div key={text}>
               <dt>{text}</dt>
-              <dd>{count.toLocaleString(locale())}</dd>
+              <dd>{countText(count)}</dd>
             </div>
           ))}
         </dl>
@@ -74,8 +74,7 @@ export function OutcomeCard({ progress, isTrial, fileName, head, onStop, onGoOn 
               <RefusedLink head={head} progress={progress} fileName={fileName} />
               {refusedLines.length < refused && (
                 <small>
-                  The first {refusedLines.length.toLocaleString(locale())} of {refused.toLocaleString(locale())} are in
-                  it.
+                  The first {countText(refusedLines.length)} of {countText(refused)} are in it.
                 </small>
               )}
             </div>

@@ -11,7 +11,7 @@ import { toast } from '../../parts/toasts.tsx';
 import { DeleteProduct as Delete, DevicesOfProduct } from './product.graphql.ts';
 import type { ShownProduct } from './shown-product.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 /** Maximum devices whose values are counted. */
 const COUNTED = 500;
@@ -35,10 +35,10 @@ export function DeleteProduct({ product: { id, name }, onClose }: { product: Sho
         <p aria-live="polite">
           {isCounted ? (
             <>
-              <strong>{totalCount.toLocaleString(locale())}</strong> {totalCount === 1 ? 'device goes' : 'devices go'}{' '}
-              with it and {totalCount > edges.length && 'at least '}
-              <strong>{count.values.toLocaleString(locale())}</strong> {count.values === 1 ? 'value' : 'values'}; its
-              fields, decoder versions, dashboard and logged calls too. This cannot be undone.
+              <strong>{countText(totalCount)}</strong> {totalCount === 1 ? 'device goes' : 'devices go'} with it and{' '}
+              {totalCount > edges.length && 'at least '}
+              <strong>{countText(count.values)}</strong> {count.values === 1 ? 'value' : 'values'}; its fields, decoder
+              versions, dashboard and logged calls too. This cannot be undone.
             </>
           ) : (
             t('Counting the values that would go: {counted} of {text} devices…', {

@@ -5,7 +5,7 @@ import { useQuery } from '../../api/use-query.ts';
 import { Note } from '../../parts/note.tsx';
 import { CountValuesOfField, type ProductField, UseOfField } from './product.graphql.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 interface Counted {
   values: number;
@@ -52,15 +52,15 @@ export function FieldUse({ productId, field }: { productId: string; field: Produ
 function valuesText({ values, devices, ofDevices }: Counted): string {
   if (values === 0)
     return devices < ofDevices ? t('Every value recorded for it') : t('No value is recorded for it; nothing');
-  const those = values === 1 ? '1 value' : t('{values} values', { values: values.toLocaleString(locale()) });
+  const those = values === 1 ? '1 value' : t('{values} values', { values: countText(values) });
   return devices < ofDevices
     ? t('{those} of the first {devices} devices, and those of {ofDevices} more,', {
         those,
         devices,
-        ofDevices: (ofDevices - devices).toLocaleString(locale()),
+        ofDevices: countText(ofDevices - devices),
       })
     : t('{those} of {text}', {
         those,
-        text: devices === 1 ? '1 device' : `${devices.toLocaleString(locale())} devices`,
+        text: devices === 1 ? '1 device' : `${countText(devices)} devices`,
       });
 }

@@ -1,8 +1,7 @@
 import { href } from '../../navigation/place.ts';
-import { numberText } from '../../parts/value-text.ts';
+import { countText, numberText } from '../../parts/value-text.ts';
 import type { ShownProduct } from './shown-product.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
 
 const SENDS = {
   API: t('to the record endpoint or the webhook'),
@@ -20,7 +19,7 @@ const UNITS: [seconds: number, name: string][] = [
 /** The duration in the largest unit in which it is a whole number above one. */
 function durationText(seconds: number): string {
   const [unit, name] = UNITS.find(([each]) => seconds % each === 0 && seconds > each) ?? [1, t('seconds')];
-  return `${(seconds / unit).toLocaleString(locale())} ${name}`;
+  return `${countText(seconds / unit)} ${name}`;
 }
 
 /** The way a product's devices send, their number, and their common settings. */
@@ -39,7 +38,7 @@ export function ProductFacts({
       <div>
         <dt>Devices</dt>
         <dd>
-          <a href={href('/devices', { product: id })}>{devices.totalCount.toLocaleString(locale())}</a>
+          <a href={href('/devices', { product: id })}>{countText(devices.totalCount)}</a>
         </dd>
       </div>
       <div>

@@ -12,7 +12,7 @@ import { SeverityChip } from '../../rules/severity.tsx';
 import { may } from '../../session/session.ts';
 import type { ProductField } from './product.graphql.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 /** Alerts that fire of one rule. */
 export type FiringOf = ReadonlyMap<string, number>;
@@ -129,7 +129,7 @@ function FiringLink({ productId, count }: { productId: string; count: number }) 
   if (count === 0) return <span class="firing muted">quiet</span>;
   return (
     <a class="firing" data-firing="true" href={href('/alerts', { product: productId })}>
-      {count === 1 ? '1 device fires' : `${count.toLocaleString(locale())} devices fire`}
+      {count === 1 ? '1 device fires' : `${countText(count)} devices fire`}
     </a>
   );
 }

@@ -4,7 +4,7 @@ import { judgedText } from '../../rules/judged-text.ts';
 import type { RuleField, TestRule } from '../../rules/rules.graphql.ts';
 import { SeverityChip } from '../../rules/severity.tsx';
 import { durationText } from '../../time/duration.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 /** An alert that the rule would have made. */
 export type Episode = DataOf<typeof TestRule>['testRule'][number];
@@ -96,7 +96,7 @@ export function EpisodeTable({ episodes, fields, now, isWide, onShow }: EpisodeT
       </table>
       {shown.length > MAX_SHOWN && (
         <p class="hint nothing">
-          The newest {MAX_SHOWN} of {shown.length.toLocaleString(locale())}.
+          The newest {MAX_SHOWN} of {countText(shown.length)}.
         </p>
       )}
     </div>

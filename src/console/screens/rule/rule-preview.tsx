@@ -4,7 +4,7 @@ import type { ApiError } from '../../api/api-error.ts';
 import { TimeChart } from '../../chart/time-chart.tsx';
 import { Note } from '../../parts/note.tsx';
 import { useLater } from '../../parts/use-later.ts';
-import { numberText } from '../../parts/value-text.ts';
+import { countText, numberText } from '../../parts/value-text.ts';
 import type { RuleField } from '../../rules/rules.graphql.ts';
 import { DevicePick } from './device-pick.tsx';
 import { type Episode, EpisodeStrip, EpisodeTable } from './episodes.tsx';
@@ -13,7 +13,6 @@ import { mistakeOf } from '../../parts/mistake.tsx';
 import type { RuleDraft } from './rule-draft.ts';
 import { useTriedValues } from './use-tried-values.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
 
 const LATER_MS = 400;
 /** Part of an episode that is shown before and after it. */
@@ -125,13 +124,12 @@ function sentence({ episodes, error, isBusy }: Trial, isWide: boolean): string {
   if (error !== null && !isBusy) return mistakeOf(error.message) === null ? error.message : t('See what is marked.');
   if (episodes === null) return t('Looking…');
   const devices = new Set(episodes.map(({ device }) => device.id)).size;
-  const times =
-    episodes.length === 1 ? 'once' : t('{length} times', { length: episodes.length.toLocaleString(locale()) });
+  const times = episodes.length === 1 ? 'once' : t('{length} times', { length: countText(episodes.length) });
   const where = !isWide
     ? ''
     : devices === 1
       ? t(' on 1 device')
-      : t(' on {devices} devices', { devices: devices.toLocaleString(locale()) });
+      : t(' on {devices} devices', { devices: countText(devices) });
   const said =
     episodes.length === 0 ? t('It would not have fired') : t('It would have fired {times}{where}', { times, where });
   return `${said}${isBusy ? t(', as it was') : ''}.`;

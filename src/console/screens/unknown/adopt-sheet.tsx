@@ -9,7 +9,7 @@ import { Note } from '../../parts/note.tsx';
 import { adopt, type Outcome, type Unknown } from './adopt.ts';
 import type { AdoptionChoices } from './unknown-list.graphql.ts';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 interface AdoptSheetProps {
   chosen: readonly Unknown[];
@@ -43,7 +43,7 @@ export function AdoptSheet({ chosen, products, plans, onOutcome, onDone, onClose
   const title =
     chosen.length === 1
       ? t('Adopt {identifier}', { identifier: first?.identifier })
-      : t('Adopt {length} devices', { length: chosen.length.toLocaleString(locale()) });
+      : t('Adopt {length} devices', { length: countText(chosen.length) });
   if (ofNetworks.length > 0 && products.length === 0)
     return (
       <Dialog title={title} onClose={onClose}>
@@ -97,7 +97,7 @@ export function AdoptSheet({ chosen, products, plans, onOutcome, onDone, onClose
         </label>
         {adopting.busy && chosen.length > 1 && (
           <p role="status">
-            {done.toLocaleString(locale())} of {chosen.length.toLocaleString(locale())} done
+            {countText(done)} of {countText(chosen.length)} done
           </p>
         )}
         <FormEnd action={adopting} onCancel={onClose}>

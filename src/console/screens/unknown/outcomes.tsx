@@ -1,9 +1,8 @@
 import { href } from '../../navigation/place.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { type MeasuredValue, valueText } from '../../parts/value-text.ts';
+import { countText, type MeasuredValue, valueText } from '../../parts/value-text.ts';
 import type { Outcome } from './adopt.ts';
 import type { AdoptedDevice } from './unknown-list.graphql.ts';
-import { locale } from '../../texts/languages.ts';
 
 const VALUES_SHOWN = 3;
 
@@ -16,7 +15,7 @@ export function Outcomes({ outcomes, onClose }: { outcomes: readonly Outcome[]; 
       <header class="card-head">
         <h2 class="grow">
           <span role="status">
-            {adopted.toLocaleString(locale())} adopted{failed > 0 && `, ${failed.toLocaleString(locale())} not`}
+            {countText(adopted)} adopted{failed > 0 && `, ${countText(failed)} not`}
           </span>
         </h2>
         <button type="button" class="quiet" aria-label="Close the list" onClick={onClose}>

@@ -16,7 +16,7 @@ import { Outcomes } from './outcomes.tsx';
 import { AdoptionChoices, UnknownList } from './unknown-list.graphql.ts';
 import './unknown-screen.css';
 import { t } from '../../texts/texts.ts';
-import { locale } from '../../texts/languages.ts';
+import { countText } from '../../parts/value-text.ts';
 
 const LOOK_MS = 5_000;
 /** Rows drawn before one asks for more. */
@@ -54,7 +54,7 @@ export function UnknownScreen() {
             <WorkspaceCrumb />
             <a href={href('/devices')}>Devices</a>
           </nav>
-          <h1>Unknown devices {data !== null && <span class="count">{all.length.toLocaleString(locale())}</span>}</h1>
+          <h1>Unknown devices {data !== null && <span class="count">{countText(all.length)}</span>}</h1>
         </div>
         <input
           class="unknown-search"
@@ -66,7 +66,7 @@ export function UnknownScreen() {
         />
         {mayAdopt && (
           <button type="button" class="primary" disabled={chosen.length === 0} onClick={() => setAdopting(chosen)}>
-            {chosen.length === 0 ? 'Adopt' : `Adopt ${chosen.length.toLocaleString(locale())}`}
+            {chosen.length === 0 ? 'Adopt' : `Adopt ${countText(chosen.length)}`}
           </button>
         )}
       </div>
@@ -141,7 +141,7 @@ export function UnknownScreen() {
                     </small>
                   </td>
                   <td class="number" title={`first ${dateTimeText(new Date(one.firstSeenAt))}`}>
-                    {one.seen === 1 ? 'once' : `${one.seen.toLocaleString(locale())} times`}
+                    {one.seen === 1 ? 'once' : `${countText(one.seen)} times`}
                   </td>
                   <td>
                     <TimeAgo at={one.lastSeenAt} />
