@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/sql';
 import type { Database } from '../ports/database.ts';
-import { badInput, conflict } from '../../errors.ts';
+import { badInput, conflict, notFound } from '../../errors.ts';
 import type { Cluster } from '../ports/cluster.ts';
 import type { Access } from '../access/access.ts';
 import { readLongJson } from '../sql/long-json.ts';
@@ -121,7 +121,8 @@ export class ConfigurationService {
       throw badInput('values: expected an object of identifiers and values.');
     const device = await this.#deps.database.write(async (em) => {
       const found = await findDevice(em, access, deviceId, 'CONFIGURE');
-      await em.refresh(found, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if ((await em.refresh(found, { lockMode: LockMode.PESSIMISTIC_WRITE })) === null)
+        throw notFound('device', deviceId);
       const fields = await em.find(ConfigurationFieldSchema, { product: found.product.key });
       const { dialect } = this.#deps.database;
       const before = (await readLongJson(em, dialect, 'configuration', [found.key])).get(found.key) ?? '{}';
