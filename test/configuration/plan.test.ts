@@ -421,7 +421,7 @@ describe.each(DATABASES)('plans and applies, on %s', (database) => {
     await make(null);
     const before = await client.export();
     await client.apply(before);
-    await expect.poll(async () => JSON.parse(await client.export('JSON')).tokens, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(async () => JSON.parse(await client.export('JSON')).tokens).toHaveLength(1);
     expect(await client.plan(await client.export())).toMatchObject(NOTHING);
     expect(await client.plan(before)).toMatchObject(NOTHING);
   });

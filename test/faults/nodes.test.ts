@@ -178,13 +178,13 @@ test.skipIf(redisUrl === null)(
     };
     for (const node of [a, b, a, b]) {
       await record(node, 31);
-      await expect.poll(async () => (await states())[0], { interval: 20, timeout: 8_000 }).toBe('FIRING');
+      await expect.poll(async () => (await states())[0], { interval: 20 }).toBe('FIRING');
       await record(node, 20);
-      await expect.poll(async () => (await states())[0], { interval: 20, timeout: 8_000 }).toBe('RESOLVED');
+      await expect.poll(async () => (await states())[0], { interval: 20 }).toBe('RESOLVED');
     }
     await record(a, 31);
     await a.stop();
-    await expect.poll(async () => (await states())[0], { interval: 20, timeout: 8_000 }).toBe('FIRING');
+    await expect.poll(async () => (await states())[0], { interval: 20 }).toBe('FIRING');
     expect(await states()).toHaveLength(5);
     await b.stop();
     await database.drop();

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { startServer } from '../support/server.ts';
+import { createProduct, startServer } from '../support/server.ts';
 
 /** Preloaded into the server: at a signal it does what no guard catches. */
 const preload = (fault: string): string => `--import=data:text/javascript,process.on('SIGUSR2',()=>{${fault}})`;
@@ -30,6 +30,7 @@ test.each([
     database: 'sqlite',
     env: { NODE_OPTIONS: preload(fault), LOG_LEVEL: 'debug' },
   });
+  await createProduct(server, { input: { decoder: 'function Decoder() { return [] }' } });
   const { child, lines } = server.process;
   await expect.poll(() => childrenOf(child.pid!).length).toBeGreaterThan(0);
   const decoders = childrenOf(child.pid!);

@@ -69,7 +69,7 @@ describe.each(DATABASES)('alerts on %s', (database) => {
   /** The states of the product's alerts, newest first, as soon as they are these. */
   async function become(...states: string[]): Promise<Alert[]> {
     await expect
-      .poll(async () => (await alerts()).map(({ state }) => state), { interval: 20, timeout: 8000 })
+      .poll(async () => (await alerts()).map(({ state }) => state), { interval: 20 })
       .toEqual(states);
     return alerts();
   }
@@ -279,7 +279,7 @@ describe.each(DATABASES)('alerts on %s', (database) => {
     await update({ productId: other.id });
     const states = async () => (await server.gql(LIST, { p: other.id })).alerts.edges.map(({ node }: { node: Alert }) => [node['rule'].name, node['state'], seconds(node['startedAt'])]); // prettier-ignore
     await expect
-      .poll(states, { interval: 20, timeout: 8000 })
+      .poll(states, { interval: 20 })
       .toEqual([['hot here', 'FIRING', 0], ['hot', 'RESOLVED', 0], ['hot', 'RESOLVED', 0]]); // prettier-ignore
   });
 

@@ -122,7 +122,7 @@ describe.each(EITHER_DATABASE)('names of no device on a webhook, on %s', (name) 
     expect(await list()).toEqual([]);
   });
 
-  test('of made-up names no more are kept than the bound, beside those of networks', { timeout: 60_000 }, async () => {
+  test('of made-up names no more are kept than the bound, beside those of networks', async () => {
     const uplink = {
       end_device_ids: { dev_eui: randomBytes(8).toString('hex') },
       uplink_message: { f_port: 1, frm_payload: 'AQ==' },

@@ -167,10 +167,10 @@ describe.each(EITHER_DATABASE)('history that plans keep, on %s (CONTRACT 1)', (n
     expect(await server.record(swept, entries)).toMatchObject({ status: 200 });
     await server.stop();
     server = await startServer({ database, env: { PLAN_RETENTION_DAYS: 'free=90, standard=150' } });
-    await expect.poll(() => count(swept), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => count(swept)).toBe(1);
     expect(await count(device)).toBeGreaterThanOrEqual(5);
     const line = (): any => server.process.lines.find(({ msg }) => /history older than its plan/.test(String(msg)));
-    await expect.poll(line, { timeout: 10_000 }).toMatchObject({
+    await expect.poll(line).toMatchObject({
       plan: 'standard',
       retentionDays: 150,
       devices: 1,
@@ -185,7 +185,7 @@ describe.each(EITHER_DATABASE)('history that plans keep, on %s (CONTRACT 1)', (n
       );
       return auditLog.edges[0]?.node;
     };
-    await expect.poll(entry, { timeout: 10_000 }).toMatchObject({
+    await expect.poll(entry).toMatchObject({
       operation: 'retention',
       userId: null,
       subjects: [swept],
@@ -214,6 +214,6 @@ describe.each(EITHER_DATABASE)('history that plans keep, on %s (CONTRACT 1)', (n
     await saveDecoder(server, product.id, DECODER);
     await server.stop();
     server = await startServer({ database, env: { PLAN_RETENTION_DAYS: 'free=90, standard=150' } });
-    await expect.poll(() => count(heir), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => count(heir)).toBe(2);
   });
 });

@@ -87,7 +87,7 @@ async function countedBy({ url, adminToken }: TestServer): Promise<Record<string
   return Object.fromEntries([...lines].map(([, code, count]) => [code, Number(count)]));
 }
 
-const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 20_000, interval: 20 });
+const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 120_000, interval: 20 });
 const subscribed = (server: TestServer): Promise<void> =>
   eventually(async () => expect(server.process.lines.some(({ msg }) => msg === 'MQTT source: subscribed')).toBe(true));
 

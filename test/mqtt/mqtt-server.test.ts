@@ -6,7 +6,7 @@ import { EITHER_DATABASE } from '../support/server.ts';
 const FROM = Date.UTC(2026, 0, 1) / 1_000;
 const entry = (n: number): string => JSON.stringify({ field: 'N', value: n, timestamp: FROM + n });
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
-const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 20_000, interval: 20 });
+const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 120_000, interval: 20 });
 /** What a refused client is told. */
 const refusal = (port: number, options: IClientOptions): Promise<number> =>
   new Promise((resolve, reject) => {

@@ -210,6 +210,6 @@ describe('packets', () => {
       );
     client.send({ cmd: 'disconnect' });
     client.socket.end();
-    await vi.waitFor(async () => expect(await stored()).toHaveLength(100), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await stored()).toHaveLength(100), { timeout: 120_000 });
   });
 });

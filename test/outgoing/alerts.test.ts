@@ -44,7 +44,7 @@ describe.each(DATABASES)('endpoints are told of alerts, on %s', (database) => {
   }
   /** What came, oldest first, as soon as it is so many. */
   async function come(count: number): Promise<Record<string, any>[]> {
-    await expect.poll(() => receiver.bodies.length, { interval: 20, timeout: 8_000 }).toBeGreaterThanOrEqual(count);
+    await expect.poll(() => receiver.bodies.length, { interval: 20 }).toBeGreaterThanOrEqual(count);
     expect(receiver.bodies).toHaveLength(count);
     return receiver.bodies;
   }
@@ -172,11 +172,11 @@ describe.each(DATABASES)('endpoints are told of alerts, on %s', (database) => {
           alertsIn(body).map((one): string => `${one.device.serialNumber} ${body.data.rule.name}`),
         );
       };
-      await expect.poll(() => found().length, { interval: 20, timeout: 8_000 }).toBe(count);
+      await expect.poll(() => found().length, { interval: 20 }).toBe(count);
       return found().toSorted();
     };
     const isTold = (): boolean => receiver.bodies.flatMap(alertsIn).length === 6;
-    await expect.poll(isTold, { interval: 20, timeout: 8_000 }).toBe(true);
+    await expect.poll(isTold, { interval: 20 }).toBe(true);
     await server.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: [first] });
     expect(await over(2)).toEqual(['s1 hot', 's1 together']);
     const replace = 'mutation ($id: ID!, $a: ID) { replaceDevice(id: $id, serialNumber: "s2", absorb: $a) { id } }';

@@ -30,7 +30,7 @@ test('a failure whose event could not be written is told when it can be', async 
   const ids = [crypto.randomUUID(), crypto.randomUUID()];
   for (const id of ids) failures.note(product.id, callRow(1, Date.now(), { id, status: 'DECODER_FAILED' }));
   const told = () => domain.database.read().execute<{ body: string }[]>('select body from delivery order by "key"');
-  await expect.poll(told, { timeout: 10_000 }).toHaveLength(2);
+  await expect.poll(told).toHaveLength(2);
   expect((await told()).map(({ body }) => JSON.parse(body).data.call.id)).toEqual(ids);
   expect(errors).toBe(1);
   await failures.stop();

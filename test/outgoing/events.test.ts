@@ -82,7 +82,7 @@ describe.each(DATABASES)('events on %s', (database) => {
     await server.record(before, { field: 'temperature', value: 1 });
     const isOnline = async (): Promise<boolean> =>
       (await server.gql('query ($id: ID!) { device(id: $id) { online } }', { id: before }))['device'].online;
-    await expect.poll(isOnline, { timeout: 10_000 }).toBe(false);
+    await expect.poll(isOnline).toBe(false);
     await create(['device.offline', 'device.online']);
     // Until what is silent is known, nothing is told.
     for (let value = 0; told('device.offline').length === 0; value += 1) {
@@ -96,7 +96,7 @@ describe.each(DATABASES)('events on %s', (database) => {
     });
     await server.record(before, { field: 'temperature', value: 2 });
     await expect
-      .poll(() => told('device.online'), { timeout: 10_000 })
+      .poll(() => told('device.online'))
       .toContainEqual(expect.objectContaining({ device: expect.objectContaining({ serialNumber: 'before' }) }));
   });
 });

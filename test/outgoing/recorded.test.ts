@@ -103,7 +103,7 @@ describe.each(DATABASES)('measurements.recorded on %s', (name: DatabaseName) => 
     receiver.answer = (response) => response.writeHead(204).end();
     await start();
     await record((sent += 1));
-    await expect.poll(values, { timeout: 60_000 }).toEqual(expected(sent));
+    await expect.poll(values).toEqual(expected(sent));
   });
 });
 

@@ -210,9 +210,10 @@ describe('waiting is bounded', () => {
 describe('stopping', () => {
   test('what was accepted finishes, what comes later is refused', async () => {
     pool = startPool();
-    // A stop waits for no start.
-    await valueOf(pool, 'return []');
-    const accepted = Array.from({ length: 50 }, () => valueOf(pool, 'return [1]'));
+    const some = (): Promise<unknown>[] => Array.from({ length: 50 }, () => valueOf(pool, 'return [1]'));
+    // A stop waits for no start: let every process that gets some of them be up.
+    await Promise.all(some());
+    const accepted = some();
     const stopped = pool.stop();
     await expect(pool.run(jobOf(GOOD))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(await Promise.all(accepted)).toEqual(accepted.map(() => [1]));

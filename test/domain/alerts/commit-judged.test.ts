@@ -72,14 +72,14 @@ test('a device whose alert cannot be stored is set aside, and the alerts of othe
         limited: false,
       });
     const states = () => database.read().execute('select device_key as "key", state from alert');
-    await expect.poll(states, { interval: 20, timeout: 8_000 }).toEqual([{ key: made[1]!.key, state: 'FIRING' }]);
+    await expect.poll(states, { interval: 20 }).toEqual([{ key: made[1]!.key, state: 'FIRING' }]);
     // It goes on with its next value.
     await database.write((em) => em.execute('drop trigger too_big'));
     await recorder.record((await ingestCache.device(made[0]!.id))!, [{ field: 'A', value: 32 }], {
       receivedAt: clock.now + 1,
       limited: false,
     });
-    await expect.poll(async () => (await states()).length, { interval: 20, timeout: 8_000 }).toBe(2);
+    await expect.poll(async () => (await states()).length, { interval: 20 }).toBe(2);
   } finally {
     await close();
   }
