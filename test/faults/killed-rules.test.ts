@@ -59,9 +59,7 @@ test.each(DATABASES)(
       rows
         .map(({ device, startedAt, firedAt, endedAt }) => `${device.id} ${startedAt} ${firedAt} ${endedAt}`)
         .toSorted();
-    await expect
-      .poll(async () => inOrder(await alerts()), { interval: 50 })
-      .toEqual(inOrder(expected));
+    await expect.poll(async () => inOrder(await alerts()), { interval: 50 }).toEqual(inOrder(expected));
 
     // Each change was told, with one id over all tries, and nothing else was.
     const wanted = (await alerts()).flatMap(({ id, state, late }) => [

@@ -68,9 +68,7 @@ describe.each(DATABASES)('alerts on %s', (database) => {
 
   /** The states of the product's alerts, newest first, as soon as they are these. */
   async function become(...states: string[]): Promise<Alert[]> {
-    await expect
-      .poll(async () => (await alerts()).map(({ state }) => state), { interval: 20 })
-      .toEqual(states);
+    await expect.poll(async () => (await alerts()).map(({ state }) => state), { interval: 20 }).toEqual(states);
     return alerts();
   }
 
