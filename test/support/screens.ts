@@ -61,6 +61,7 @@ export function screensOf({ device, product, dashboard, link }: Seen): Screen[] 
   return [
     screen('sign-in', '/devices', (page) => page.getByLabel('Token').waitFor(), { signedIn: false }),
     screen('home', '/', (page) => page.getByRole('region', { name: 'Map' }).waitFor()),
+    screen('import', '/import', (page) => page.getByRole('heading', { name: 'Import values' }).waitFor()),
     screen('unknown', '/unknown', (page) => page.getByText('None waits.').waitFor()),
     screen('start', '/start', (page) => page.getByRole('button', { name: 'Create product and device' }).waitFor()),
     screen('devices', '/devices', (page) => page.getByText('device two').waitFor()),

@@ -2,7 +2,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import { Icon } from '../parts/icon.tsx';
 import { usePushedValues } from './use-pushed-values.ts';
 import { WidgetView } from './widget-view.tsx';
-import { COLUMNS, type DashboardField, moveWidget, type Widget, type WidgetScope } from './widgets.ts';
+import { COLUMNS, type DashboardField, kindOf, moveWidget, type Widget, type WidgetScope } from './widgets.ts';
 import './dashboard.css';
 import { t } from '../texts/texts.ts';
 
@@ -22,29 +22,34 @@ interface DashboardGridProps {
   fields: readonly DashboardField[];
   /** The device whose values are shown; null: none, the widgets are empty. */
   deviceId: string | null;
+  /** Of the headings of widgets, one below that of what the dashboard belongs to. */
+  level: 2 | 3;
   editing: Editing | null;
 }
 
 /** The widgets of a product with the live values of one device. */
-export function DashboardGrid({ widgets, fields, deviceId, editing }: DashboardGridProps) {
+export function DashboardGrid({ widgets, fields, deviceId, level, editing }: DashboardGridProps) {
   const scope = useMemo(
     (): WidgetScope => ({ devices: deviceId === null ? [] : [{ id: deviceId, name: '' }], fields }),
     [deviceId, fields],
   );
-  return <WidgetGrid widgets={widgets} scopeOf={() => scope} editing={editing} />;
+  return <WidgetGrid widgets={widgets} scopeOf={() => scope} level={level} editing={editing} />;
 }
 
 interface WidgetGridProps {
   widgets: readonly Widget[];
   /** What a widget shows. */
   scopeOf: (widget: Widget) => WidgetScope;
+  level: DashboardGridProps['level'];
   editing: Editing | null;
 }
 
 /** Widgets with the live values of their devices. While editing they are dragged, or moved by the arrow keys. */
-export function WidgetGrid({ widgets, scopeOf, editing }: WidgetGridProps) {
+export function WidgetGrid({ widgets, scopeOf, level, editing }: WidgetGridProps) {
   const host = useRef<HTMLDivElement>(null);
   const scopes = widgets.map(scopeOf);
+  const Heading = level === 2 ? 'h2' : 'h3';
+  const names = new Set<string>();
   const live = usePushedValues(
     [...new Set(scopes.flatMap(({ devices }) => devices.map(({ id }) => id)))],
     [...new Set(widgets.flatMap((widget, index) => fieldsOf(widget, scopes[index]!)))],
@@ -93,23 +98,25 @@ export function WidgetGrid({ widgets, scopeOf, editing }: WidgetGridProps) {
         const { x, y, width, height } = widget.place;
         const scope = scopes[index]!;
         const title = widget.title ?? titleOf(widget, scope.fields);
+        const name = unusedName(title, kindOf(widget.kind).text, names);
+        names.add(name);
         return (
           <section
             key={index}
             class="card widget"
             data-kind={widget.kind}
-            aria-label={title}
+            aria-label={name}
             style={{ gridColumn: `${x + 1} / span ${width}`, gridRow: `${y + 1} / span ${height}` }}
           >
             {(editing !== null || widget.kind !== 'text' || widget.title !== undefined) && (
               <header onPointerDown={(event) => drag(event, index, 'move')}>
-                <h3>{title}</h3>
+                <Heading>{title}</Heading>
                 {editing !== null && (
                   <>
                     <button
                       type="button"
                       class="quiet"
-                      aria-label={`Move ${title}: arrow keys, with Shift its size`}
+                      aria-label={`Move ${name}: arrow keys, with Shift its size`}
                       onKeyDown={(event) => onKey(event, index)}
                     >
                       <Icon name="more" />
@@ -118,7 +125,7 @@ export function WidgetGrid({ widgets, scopeOf, editing }: WidgetGridProps) {
                       type="button"
                       class="quiet"
                       data-stays
-                      aria-label={`Change ${title}`}
+                      aria-label={`Change ${name}`}
                       onClick={() => editing.onEdit(index)}
                     >
                       <Icon name="pencil" />
@@ -127,7 +134,7 @@ export function WidgetGrid({ widgets, scopeOf, editing }: WidgetGridProps) {
                       type="button"
                       class="quiet"
                       data-stays
-                      aria-label={`Remove ${title}`}
+                      aria-label={`Remove ${name}`}
                       onClick={() => editing.onRemove(index)}
                     >
                       <Icon name="close" />
@@ -148,6 +155,16 @@ export function WidgetGrid({ widgets, scopeOf, editing }: WidgetGridProps) {
 /** The fields of a widget that its products have. */
 function fieldsOf({ fields: wanted }: Widget, { fields }: WidgetScope): string[] {
   return wanted.filter((identifier) => fields.some((field) => field.identifier === identifier));
+}
+
+/** The title, or with the kind and a number what tells the widget from those before it. */
+function unusedName(title: string, kind: string, used: ReadonlySet<string>): string {
+  if (!used.has(title)) return title;
+  const named = `${title}, ${kind}`;
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? named : `${named} ${count}`;
+    if (!used.has(name)) return name;
+  }
 }
 
 function titleOf({ kind, fields: identifiers }: Widget, fields: readonly DashboardField[]): string {

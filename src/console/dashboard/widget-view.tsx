@@ -43,8 +43,9 @@ function LaterMap(props: WidgetProps) {
 /** The content of a widget for its devices. */
 export function WidgetView({ widget, scope, live, height }: WidgetViewProps) {
   const { kind } = widget;
-  // A widget that scrolls is reached by keys.
-  const inside = { class: 'widget-inside', tabIndex: SCROLLED.has(kind) ? 0 : undefined };
+  // A widget that may scroll is reached by keys.
+  const isLong = SCROLLED.has(kind) || scope.devices.length > 1 || widget.fields.length > 1;
+  const inside = { class: 'widget-inside', tabIndex: isLong ? 0 : undefined };
   if (kind === 'text')
     return (
       <div {...inside}>
@@ -57,11 +58,7 @@ export function WidgetView({ widget, scope, live, height }: WidgetViewProps) {
   const fields = known.filter(({ type }) => types?.includes(type) !== false);
   const Kind = KINDS[kind];
   return (
-    <div
-      {...inside}
-      role={inside.tabIndex === 0 ? 'group' : undefined}
-      aria-label={inside.tabIndex === 0 ? 'Values' : undefined}
-    >
+    <div {...inside} role={isLong ? 'group' : undefined} aria-label={isLong ? 'Values' : undefined}>
       {known.length === 0 ? (
         <p class="hint">
           {devices.length === 0 && widget.source !== undefined
@@ -81,4 +78,5 @@ export function WidgetView({ widget, scope, live, height }: WidgetViewProps) {
   );
 }
 
+/** Kinds that may be longer than their place with a single value. */
 const SCROLLED: ReadonlySet<Widget['kind']> = new Set(['table', 'text', 'value', 'state']);

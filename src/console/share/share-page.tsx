@@ -115,6 +115,7 @@ function Dashboard({ id }: { id: string }) {
         widgets={widgets.length === 0 ? defaultWidgets(fields) : widgets}
         fields={fields}
         deviceId={id}
+        level={2}
         editing={null}
       />
     </>
@@ -151,7 +152,7 @@ function SharedDashboardPage({ id }: { id: string }) {
         </header>
       )}
       {isReady && (
-        <WidgetGrid widgets={widgets} scopeOf={({ source }) => scopes.of(source) ?? NOTHING} editing={null} />
+        <WidgetGrid widgets={widgets} scopeOf={({ source }) => scopes.of(source) ?? NOTHING} level={2} editing={null} />
       )}
     </main>
   );

@@ -118,6 +118,7 @@ export function DashboardScreen({ params }: ScreenProps) {
         <WidgetGrid
           widgets={widgets}
           scopeOf={({ source }: { source?: Source }) => scopes.of(source) ?? NOTHING}
+          level={2}
           editing={
             draft === null
               ? null

@@ -93,7 +93,7 @@ export function DeviceScreen({ params }: ScreenProps) {
       ) : (
         <>
           {widgets.length > 0 ? (
-            <DashboardGrid widgets={widgets} fields={fields} deviceId={device.id} editing={null} />
+            <DashboardGrid widgets={widgets} fields={fields} deviceId={device.id} level={2} editing={null} />
           ) : (
             <LatestValues
               fields={fields}

@@ -100,6 +100,7 @@ export function DashboardCard({ productId, dashboard, fields, devices, onChanged
           widgets={widgets}
           fields={fields}
           deviceId={device?.id ?? null}
+          level={3}
           editing={
             draft === null
               ? null
