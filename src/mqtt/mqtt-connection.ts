@@ -286,8 +286,10 @@ export class MqttConnection {
     this.#isBusy = true;
     const refused = this.#version === 5 ? REASONS.notAuthorised : 0x80;
     const granted: number[] = [];
-    for (const { topic } of packet.subscriptions) {
+    for (const [at, { topic }] of packet.subscriptions.entries()) {
+      // Beyond as many as a session may have nothing is looked for.
       const isGranted =
+        at < MAX_SUBSCRIPTIONS &&
         (session.subscriptions.size < MAX_SUBSCRIPTIONS || session.subscriptions.has(topic)) &&
         // A database that is away refuses nothing for good: the client asks again.
         (await this.#door.topics.maySubscribe(flow.access, topic).catch(() => false));

@@ -1,6 +1,8 @@
 import mqtt, { type IClientOptions, type MqttClient, type Packet } from 'mqtt';
+import type { ISubackPacket } from 'mqtt-packet';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type MqttTestServer, startMqttServer } from '../support/mqtt-door.ts';
+import { RawMqtt } from '../support/raw-mqtt.ts';
 import { EITHER_DATABASE } from '../support/server.ts';
 
 const FROM = Date.UTC(2026, 0, 1) / 1_000;
@@ -133,6 +135,18 @@ describe.each(EITHER_DATABASE)('the door for MQTT (CONTRACT 14), %s', (database)
     await client.unsubscribeAsync(topic);
     await client.publishAsync(`v1/${device.serialNumber}/record`, entry(2), { qos: 1 });
     expect(heard).toHaveLength(2);
+  });
+
+  test('looks for no more devices of a packet than a session may subscribe to', async () => {
+    const { client } = await RawMqtt.signIn(door.port, { password: Buffer.from(door.server.adminToken) });
+    const own = `v1/${device.serialNumber}/outcome`;
+    const subscribe = async (topics: string[]): Promise<unknown> => {
+      client.send({ cmd: 'subscribe', messageId: 1, subscriptions: topics.map((topic) => ({ topic, qos: 0 })) });
+      return ((await client.next('suback')) as ISubackPacket).granted;
+    };
+    const many = [...Array.from({ length: 20_000 }, (_, at) => `v1/nobody-${at}/outcome`), own];
+    expect(await subscribe(many)).toEqual(many.map(() => 0x87));
+    expect(await subscribe([own])).toEqual([0]);
   });
 
   test('says in MQTT 5 what it does not do', async () => {
