@@ -27,6 +27,8 @@ import { must } from '../must.ts';
 export interface DecoderPoolOptions extends RosterOptions {
   /** Maximum open jobs of all workspaces (see `AdmissionLimit`); 2,000 by default. */
   maxWaiting?: number;
+  /** Maximum wait of a job for a process in ms; that of its lane by default. Over all its repeats it is 30 s at least. */
+  maxWaitMs?: number;
   log?: (level: 'info' | 'warn' | 'error', message: string, facts: Record<string, unknown>) => void;
 }
 
@@ -35,6 +37,10 @@ const MAX_WAIT_MS = LANES.decoders.maxWaitMs;
 const MAX_WAIT_IN_ALL_MS = 30_000;
 const TICK_MS = 20;
 const STOP_MS = 5_000;
+
+function waitsOf({ maxWaitMs = MAX_WAIT_MS }: DecoderPoolOptions): { maxWaitMs: number; maxWaitInAllMs: number } {
+  return { maxWaitMs, maxWaitInAllMs: Math.max(maxWaitMs, MAX_WAIT_IN_ALL_MS) };
+}
 
 /**
  * Runs decoders in processes of their own (CONTRACT 5), which start with the first job, or with `begin`. `PoolJob`,
@@ -208,7 +214,8 @@ export class DecoderPool implements DecoderEngine {
     if (this.#roster.isStopping) this.#refuse(job, stoppingError());
     else {
       const now = performance.now();
-      job.queuedAt = Math.min(now, job.acceptedAt + MAX_WAIT_IN_ALL_MS - MAX_WAIT_MS);
+      const { maxWaitMs, maxWaitInAllMs } = waitsOf(this.#options);
+      job.queuedAt = Math.min(now, job.acceptedAt + maxWaitInAllMs - maxWaitMs);
       this.#queue.pushFirst(job, now);
     }
   }
@@ -237,8 +244,9 @@ export class DecoderPool implements DecoderEngine {
       if (this.#queue.peek('fast', now) !== undefined) this.#roster.setAside(now);
     }
     // A machine so busy that the first start takes long is no reason to refuse what has waited for it.
-    const maxWaitMs = this.#roster.isNew(now, MAX_WAIT_MS) ? MAX_WAIT_IN_ALL_MS : MAX_WAIT_MS;
-    for (const job of this.#queue.takeOlderThan(now - maxWaitMs)) {
+    const { maxWaitMs, maxWaitInAllMs } = waitsOf(this.#options);
+    const oldest = now - (this.#roster.isNew(now, maxWaitMs) ? maxWaitInAllMs : maxWaitMs);
+    for (const job of this.#queue.takeOlderThan(oldest)) {
       countsOf(LANES.decoders.name).refused += 1;
       this.#refuse(job, overloaded('The call has waited too long for a decoder process'));
     }

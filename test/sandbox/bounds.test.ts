@@ -288,7 +288,7 @@ describe('the pool', () => {
 
   test('a call that has waited ten seconds is refused', async () => {
     stopClock();
-    pool = startPool({ timeoutMs: 30_000 });
+    pool = startPool({ timeoutMs: 30_000, maxWaitMs: 10_000 });
     const tick = (ms: number): Promise<void> =>
       new Promise((resolve) => {
         vi.advanceTimersByTime(ms);
@@ -314,7 +314,7 @@ describe('the pool', () => {
 
   test('a call that waits again and again is refused after half a minute', async () => {
     stopClock();
-    pool = startPool({ timeoutMs: 60_000 });
+    pool = startPool({ timeoutMs: 60_000, maxWaitMs: 10_000 });
     const tick = (ms: number): Promise<void> =>
       new Promise((resolve) => {
         vi.advanceTimersByTime(ms);

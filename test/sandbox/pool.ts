@@ -8,9 +8,9 @@ export function startPool(options: Partial<DecoderPoolOptions> = {}): DecoderPoo
   return pool;
 }
 
-/** A pool whose processes start with the first job. */
+/** A pool whose processes start with the first job. No job is given up for want of processors, however few there are. */
 export const restingPool = (options: Partial<DecoderPoolOptions> = {}): DecoderPool =>
-  new DecoderPool({ processes: 1, timeoutMs: 250, memoryMb: 64, ...options });
+  new DecoderPool({ processes: 1, timeoutMs: 250, memoryMb: 64, maxWaitMs: 120_000, ...options });
 
 /** The input of a webhook call. */
 export function webhookInput(fields: Record<string, unknown> = {}): string {
