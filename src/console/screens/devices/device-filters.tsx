@@ -25,7 +25,8 @@ export function DeviceFilters({ filter, products, tags }: DeviceFiltersProps) {
   const fields = new Set(products.flatMap((product) => product.fields.map(({ identifier }) => identifier)));
   const conditionIn = (typed: string): ValueCondition | null => {
     const condition = readCondition(typed);
-    return condition !== null && fields.has(condition.field) ? condition : null;
+    // Before the fields are known, any could be one: Enter may come that early.
+    return condition !== null && (fields.size === 0 || fields.has(condition.field)) ? condition : null;
   };
   useEffect(() => {
     // A condition is added by Enter: it is not looked for as a text meanwhile.
