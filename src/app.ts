@@ -21,10 +21,11 @@ import { StoredReceiptMarks } from './domain/measurements/receipt-marks.ts';
 import type { NodePlace } from './domain/measurements/receipt-times.ts';
 import { type Frames, LocalFrames } from './domain/calls/frames.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
-import { tellLanes, tellLoad } from './build-metrics.ts';
+import { tellLanes, tellLoad, tellReplicas } from './build-metrics.ts';
 import { startMqtt } from './build-mqtt.ts';
 import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
+import type { Replicas } from './measurement-store/postgres/replicas.ts';
 import type { WatchExecution } from './graphql/operation/compiled-operation.ts';
 import { DrainingListener } from './http/drain.ts';
 import { ClientConnections } from './http/client-connections.ts';
@@ -192,6 +193,7 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   });
   tellLoad(metrics, { store, pool, transports, domain, cluster, accepting: () => listener.accepting });
   tellLanes(metrics);
+  if (store.replicas) tellReplicas(metrics, store.replicas);
   if (config.metricsPort !== null) await startMetricsServer(metrics, config, closers);
   await tellSharedIdentities(database, log);
   await listen(server, config.host, config.port, 'HOST, PORT');
@@ -221,7 +223,7 @@ async function openMarks(
 }
 
 /** A store whose number of waiting values can be read. */
-type WatchedStore = MeasurementStore & { readonly waitingValues: number };
+type WatchedStore = MeasurementStore & { readonly waitingValues: number; readonly replicas?: Replicas | null };
 
 /** Opens the catalogue and the measurement store over one database, and migrates it. */
 async function openDatabase(
@@ -230,7 +232,7 @@ async function openDatabase(
   log: Logger,
   closers: Closers,
 ): Promise<{ database: OrmDatabase; store: WatchedStore; nodePlace?: () => NodePlace; nodes?: () => Promise<number> }> {
-  const { database: setting } = config;
+  const { database: setting, replicaUrls } = config;
   // Imported when needed: a server uses one of the two, and start-up is mostly loading modules.
   const { openPostgresOrm, openSqliteOrm } = await import('./database/open-orm.ts');
   const tell = (message: string): void => log.error(message);
@@ -252,7 +254,7 @@ async function openDatabase(
     const orm = await openPostgresOrm(setting.url, (backend) => doubts.note(backend));
     closers.add('orm', () => orm.close());
     const { PostgresMeasurementStore } = await import('./measurement-store/postgres/postgres-measurement-store.ts');
-    const store = await PostgresMeasurementStore.open({ url: setting.url, ...options });
+    const store = await PostgresMeasurementStore.open({ url: setting.url, replicaUrls, ...options });
     return { ...finish(orm, 'postgres', store, guard), nodePlace: () => guard.place, nodes: () => guard.countNodes() };
   }
   const { SqliteGuard } = await import('./database/sqlite-guard.ts');

@@ -2,6 +2,8 @@ import { countsOf, type LaneCounts } from './scheduling/lane-counts.ts';
 import { LANES } from './scheduling/lanes.ts';
 import type { Domain } from './build-domain.ts';
 import type { Transports } from './build-transports.ts';
+import type { ReplicaFigures } from './measurement-store/postgres/replica.ts';
+import type { Replicas } from './measurement-store/postgres/replicas.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { DecoderPool } from './sandbox/decoder-pool.ts';
@@ -47,6 +49,41 @@ export function tellLoad(metrics: Metrics, { store, pool, transports, domain, cl
   metrics.gauge('inlet_delivery_age_seconds', 'How long the oldest of them has waited.', () => outboxDepth.ageSeconds);
   metrics.gauge('inlet_redis_connected', '0: other nodes cannot be heard.', () => Number(cluster.connected));
   metrics.gauge('inlet_ready_to_accept', '0: this server is stopping.', () => Number(accepting()));
+}
+
+/** Adds what replicas of the database answer, and how far each is behind. */
+export function tellReplicas(metrics: Metrics, replicas: Pick<Replicas, 'reads' | 'figures'>): void {
+  metrics.counters(
+    'inlet_history_reads_total',
+    'Reads of history that a replica may answer, by who did: primary, replica.',
+    'place',
+    () => ({ ...replicas.reads }),
+  );
+  const read = (of: (figures: ReplicaFigures) => number | undefined) => (): Record<string, number> =>
+    Object.fromEntries(
+      replicas.figures.flatMap((figures): [string, number][] => {
+        const value = of(figures);
+        return value === undefined ? [] : [[figures.name, value]];
+      }),
+    );
+  metrics.gauges(
+    'inlet_replica_used',
+    '0: it is away, or no replica of the database.',
+    'replica',
+    read(({ used }) => Number(used)),
+  );
+  metrics.gauges(
+    'inlet_replica_lag_bytes',
+    'Log of the database that a replica has not replayed yet.',
+    'replica',
+    read(({ lag }) => lag?.bytes),
+  );
+  metrics.gauges(
+    'inlet_replica_lag_seconds',
+    'Time since the last commit that a replica has replayed, while there are more.',
+    'replica',
+    read(({ lag }) => lag?.seconds),
+  );
 }
 
 /** Adds what each lane of `LANES` counts: its depth, waits, refusals, and the time that is charged for its work. */

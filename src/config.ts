@@ -1,12 +1,8 @@
 import { availableParallelism } from 'node:os';
+import { type DatabaseSetting, readDatabase, readReplicas } from './database-settings.ts';
 import { type MqttSettings, readMqttSettings } from './mqtt-settings.ts';
 import { type DeviceTags, readDeviceTags } from './domain/lines/device-tags.ts';
 import { PLAN_SLUGS, type RetentionDays } from './domain/plans/plans.ts';
-
-type DatabaseSetting =
-  | { kind: 'sqlite'; path: string; inMemory: false }
-  | { kind: 'sqlite'; inMemory: true }
-  | { kind: 'postgres'; url: string };
 
 /**
  * Every setting of the server (CONTRACT 2), read once and never changed. A comment that begins with a variable is its row
@@ -32,6 +28,11 @@ export interface Config {
    * `postgres://user:password@host/database`.
    */
   readonly database: DatabaseSetting;
+  /**
+   * `DATABASE_REPLICA_URLS` (none): Streaming replicas of the PostgreSQL database that answer history, statistics and
+   * exports, as its own URL, separated by commas.
+   */
+  readonly replicaUrls: readonly string[];
   /** `REDIS_URL` (none): Needed as soon as several nodes share a PostgreSQL database. */
   readonly redisUrl: string | null;
   /**
@@ -214,7 +215,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const logLevel = text('LOG_LEVEL') ?? 'info';
   if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL="${shown(logLevel)}": expected one of ${LOG_LEVELS.join(', ')}.`);
 
-  const database = readDatabase(text('DATABASE_URL') ?? 'sqlite:data/inlet.db', mistakes);
+  const database = readDatabase(text('DATABASE_URL') ?? 'sqlite:data/inlet.db', { isUrl, mistakes });
   const backupFolder = text('BACKUP_DIR');
   if (backupFolder !== null && (database.kind === 'postgres' || database.inMemory))
     mistakes.push('BACKUP_DIR: only for a SQLite file; on PostgreSQL use pg_dump.');
@@ -225,6 +226,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     baseUrl: baseUrl === null ? null : withoutEndSlashes(baseUrl),
     allowedOrigins: readOrigins(text('ALLOWED_ORIGINS') ?? '', mistakes),
     database,
+    replicaUrls: readReplicas(text('DATABASE_REPLICA_URLS') ?? '', database, { isUrl, mistakes }),
     redisUrl,
     adminToken,
     writeRatePerField: number('WRITE_RATE_PER_FIELD', 1, { min: 0, max: 1e6, whole: false }),
@@ -319,17 +321,6 @@ function readRetention(value: string, mistakes: string[]): RetentionDays {
     else found[plan] = number;
   }
   return found;
-}
-
-function readDatabase(value: string, mistakes: string[]): DatabaseSetting {
-  if (value.startsWith('sqlite:')) {
-    const path = value.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
-    if (path === ':memory:') return { kind: 'sqlite', inMemory: true };
-    if (path !== '' && !path.startsWith('//')) return { kind: 'sqlite', path, inMemory: false };
-  } else if (isUrl(value, ['postgres:', 'postgresql:'])) return { kind: 'postgres', url: value };
-  // The value may hold a password: name the setting only.
-  mistakes.push('DATABASE_URL: expected sqlite:PATH, sqlite::memory: or postgres://user:password@host:port/database.');
-  return { kind: 'sqlite', inMemory: true };
 }
 
 function isUrl(value: string, protocols: string[]): boolean {

@@ -24,6 +24,7 @@ test('every mistake is named in one message, and no secret is shown', () => {
     PORT: '99999',
     BASE_URL: 'inlet',
     DATABASE_URL: 'mysql://root:hunter2@db/x',
+    DATABASE_REPLICA_URLS: 'mysql://root:hunter2@db/y',
     REDIS_URL: 'localhost',
     ADMIN_TOKEN: 'short-secret',
     WRITE_RATE_PER_FIELD: '-1',
@@ -78,5 +79,18 @@ test('PLAN_RETENTION_DAYS names plans and days; each mistake in it is told', () 
   expect(read(' free = 90 , standard=365,unlimited=36500')).toEqual({ free: 90, standard: 365, unlimited: 36_500 });
   expect(() => read('gold=3,free=0,standard=1.5,free,unlimited=9,unlimited=8,,')).toThrow(
     /7 wrong[^]*"gold=3": expected PLAN=DAYS[^]*"free=0": expected a whole number[^]*"standard=1.5"[^]*"free": expected PLAN=DAYS[^]*"unlimited=8": this plan is there twice/,
+  );
+});
+
+test('replicas are PostgreSQL’s alone, each by a URL', () => {
+  const urls = 'postgres://u:hunter2@a/inlet, postgres://u:hunter2@b:5433/inlet,';
+  const database = 'postgres://u@primary/inlet';
+  expect(readConfig({ DATABASE_URL: database, DATABASE_REPLICA_URLS: urls }).replicaUrls).toEqual([
+    'postgres://u:hunter2@a/inlet',
+    'postgres://u:hunter2@b:5433/inlet',
+  ]);
+  expect(() => readConfig({ DATABASE_REPLICA_URLS: urls })).toThrow(/only with PostgreSQL as DATABASE_URL/);
+  expect(() => readConfig({ DATABASE_URL: database, DATABASE_REPLICA_URLS: `${urls} sqlite:x` })).toThrow(
+    /number 3: expected postgres:/,
   );
 });

@@ -24,7 +24,19 @@ export interface PostgresServer {
   backUp(): Promise<void>;
   /** Replaces its files by those of the copy, and starts it as who returns to a point in time does: on a new timeline. */
   goBack(): Promise<void>;
+  /** Starts a streaming replica on a copy of its files; restarts it for that. Stopped before it is. */
+  startReplica(): Promise<PostgresReplica>;
   stop(): Promise<void>;
+}
+
+export interface PostgresReplica {
+  /** Of its copy of a database, by the URL that the primary has for it. */
+  urlOf(url: string): string;
+  /** The first row of a statement that it runs. */
+  ask(sql: string): Promise<Record<string, unknown>>;
+  start(): Promise<void>;
+  /** `SIGINT` ends its sessions, `SIGQUIT` is as a crash. */
+  stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
 }
 
 interface Account {
@@ -59,15 +71,16 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
     );
     // With a `recovery.signal`: from what its own files have.
     settings.push('restore_command=false');
-    const start = async (): Promise<ChildProcess> => {
+    const startOn = async (files: string, at: number, more: string[] = []): Promise<ChildProcess> => {
       const child = spawn(
         join(bin, 'postgres'),
-        ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
+        ['-D', files, '-p', String(at), ...[...settings, ...more].flatMap((setting) => ['-c', setting])],
         { ...account, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] },
       );
-      await ready(child, /ready to accept connections/, 'PostgreSQL');
+      await ready(child, /ready to accept (?:read-only )?connections/, 'PostgreSQL');
       return child;
     };
+    const start = (): Promise<ChildProcess> => startOn(data, port);
     let server = await start();
     const whileStopped = async (work: () => void): Promise<void> => {
       await endProcess(server, 'SIGINT');
@@ -83,6 +96,7 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
     };
     const backup = join(home, 'backup');
     const url = `postgres://inlet@127.0.0.1:${port}/postgres`;
+    const replicas = new Set<() => Promise<void>>();
     if (options.durable) await ageLog(url);
     return {
       url,
@@ -92,7 +106,28 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
           copyFiles(backup, data);
           writeFileSync(join(data, 'recovery.signal'), '');
         }),
+      startReplica: async () => {
+        const files = join(home, `replica-${randomBytes(4).toString('hex')}`);
+        await whileStopped(() => copyFiles(data, files));
+        writeFileSync(join(files, 'standby.signal'), '');
+        const at = await freePort();
+        // It never ends a read that needs rows which the primary has thrown away.
+        const following = [`primary_conninfo=host=127.0.0.1 port=${port} user=inlet`, 'max_standby_streaming_delay=-1'];
+        const begin = (): Promise<ChildProcess> => startOn(files, at, following);
+        let replica = await begin();
+        replicas.add(() => endProcess(replica, 'SIGQUIT'));
+        const urlOf = (of: string): string => of.replace(`:${port}/`, `:${at}/`);
+        return {
+          urlOf,
+          ask: (sql) => askOnce(urlOf(url), sql),
+          start: async () => {
+            replica = await begin();
+          },
+          stop: (signal) => endProcess(replica, signal),
+        };
+      },
       stop: async () => {
+        for (const end of replicas) await end();
         await endProcess(server, 'SIGINT');
         rmSync(home, { recursive: true, force: true });
       },
@@ -100,6 +135,16 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
   } catch (error) {
     rmSync(home, { recursive: true, force: true });
     throw error;
+  }
+}
+
+async function askOnce(url: string, sql: string): Promise<Record<string, unknown>> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows[0] ?? {};
+  } finally {
+    await client.end();
   }
 }
 

@@ -187,7 +187,7 @@ export class History {
       return { ...range, view: { kind: 'statistics', steps, heldTo } };
     };
     // Schedule the start: asking for 500 fields takes a while, and there may be a hundred such devices at once.
-    const begin = () => ({ reading: this.#reader.read(fields.map(viewOf), budget) });
+    const begin = () => ({ reading: this.#reader.read(fields.map(viewOf), budget, 'any') });
     const points = fields.length * STATISTICS_POINTS;
     const results = await budget.within(
       points,
@@ -265,7 +265,7 @@ export class History {
       newestFirst: query.newestFirst,
       limit: query.limit + 1,
     };
-    const columns = await budget.page(() => this.#store.range(range));
+    const columns = await budget.page(() => this.#store.range(range, 'any'));
     const hasMore = columns.timestamps.length > query.limit;
     const timestamps: number[] = [];
     const values: Value[] = [];
@@ -288,7 +288,7 @@ export class History {
 
   /** Reads series whose raw values share the limit fairly: the unused part of one goes to larger ones. */
   async #read(requests: readonly ViewRequest[], operation: PointBudget): Promise<ViewResult[]> {
-    const results = await this.#reader.read(requests, operation);
+    const results = await this.#reader.read(requests, operation, 'any');
     const totals = results.map(({ answer }) => (answer as PointsAnswer).total);
     const shares = shareFairly(totals, MAX_POINTS);
     const again = requests.flatMap(({ view }, i) =>
@@ -297,6 +297,7 @@ export class History {
     const more = await this.#reader.read(
       again.map((i) => ({ ...must(requests[i]), view: { kind: 'raw', limit: must(shares[i]) } })),
       operation,
+      'any',
     );
     again.forEach((index, i) => (results[index] = must(more[i])));
     return results;

@@ -5,7 +5,7 @@ import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { SeriesAnswer, SeriesRequest, SeriesView, ViewAnswer } from '../ports/series-request.ts';
 import type { Caller } from '../../scheduling/caller.ts';
 import { SharedTime } from '../../scheduling/shared-time.ts';
-import type { MeasurementStore } from '../ports/store.ts';
+import type { MeasurementStore, Place } from '../ports/store.ts';
 import { must } from '../../must.ts';
 
 /** Maximum requests per call of the store. */
@@ -29,6 +29,9 @@ interface Operation {
   check(): void;
 }
 
+/** Requests of operations that were not asked yet. */
+class Gathered extends Map<Operation, Map<string, Waiting>> {}
+
 interface Waiting {
   request: SeriesRequest;
   answered: ((answer: SeriesAnswer) => void)[];
@@ -43,19 +46,19 @@ export class SeriesReader {
   readonly #store: Pick<MeasurementStore, 'series'>;
   readonly #slots = new Lane(LANES.charts);
   readonly #time = new SharedTime();
-  readonly #gathered = new Map<Operation, Map<string, Waiting>>();
+  readonly #gathered = { primary: new Gathered(), any: new Gathered() };
 
   constructor(store: Pick<MeasurementStore, 'series'>) {
     this.#store = store;
   }
 
-  /** Reads the views in order, combining them within the `operation` only. */
-  read(requests: readonly ViewRequest[], operation: Operation): Promise<ViewResult[]> {
-    return Promise.all(requests.map((request) => this.#readOne(request, operation)));
+  /** Reads the views in order, combining them within the `operation` and `place` only. */
+  read(requests: readonly ViewRequest[], operation: Operation, place: Place = 'primary'): Promise<ViewResult[]> {
+    return Promise.all(requests.map((request) => this.#readOne(request, operation, place)));
   }
 
-  #readOne({ view, ...range }: ViewRequest, operation: Operation): Promise<ViewResult> {
-    const waiting = this.#gather(operation);
+  #readOne({ view, ...range }: ViewRequest, operation: Operation, place: Place): Promise<ViewResult> {
+    const waiting = this.#gather(operation, place);
     const key = JSON.stringify(range);
     let entry = waiting.get(key);
     if (entry === undefined) waiting.set(key, (entry = { request: { ...range, views: [] }, answered: [], failed: [] }));
@@ -67,17 +70,17 @@ export class SeriesReader {
     });
   }
 
-  #gather(operation: Operation): Map<string, Waiting> {
-    let gathered = this.#gathered.get(operation);
+  #gather(operation: Operation, place: Place): Map<string, Waiting> {
+    let gathered = this.#gathered[place].get(operation);
     if (gathered === undefined) {
-      this.#gathered.set(operation, (gathered = new Map<string, Waiting>()));
-      void this.#askAll(operation, gathered);
+      this.#gathered[place].set(operation, (gathered = new Map<string, Waiting>()));
+      void this.#askAll(operation, gathered, place);
     }
     return gathered;
   }
 
   /** Calls the store one request after the other, leaving threads to other operations. */
-  async #askAll(operation: Operation, gathered: Map<string, Waiting>): Promise<void> {
+  async #askAll(operation: Operation, gathered: Map<string, Waiting>, place: Place): Promise<void> {
     await yieldToEventLoop();
     while (gathered.size > 0) {
       const some: Waiting[] = [];
@@ -86,34 +89,34 @@ export class SeriesReader {
         gathered.delete(key);
         if (some.push(entry) >= REQUESTS_AT_ONCE) break;
       }
-      await this.#ask(some, operation);
+      await this.#ask(some, operation, place);
     }
-    this.#gathered.delete(operation);
+    this.#gathered[place].delete(operation);
   }
 
-  async #ask(entries: readonly Waiting[], operation: Operation): Promise<void> {
+  async #ask(entries: readonly Waiting[], operation: Operation, place: Place): Promise<void> {
     try {
       const requests = entries.map(({ request }) => request);
-      const answers = await this.#slots.use(operation.caller, () => this.#timed(operation, requests));
+      const answers = await this.#slots.use(operation.caller, () => this.#timed(operation, requests, place));
       const left = entries.filter(({ answered }, i) => {
         const answer = answers[i];
         if (answer !== undefined) answered.forEach((tell) => tell(answer));
         return answer === undefined;
       });
-      if (left.length > 0) await this.#ask(left, operation);
+      if (left.length > 0) await this.#ask(left, operation, place);
     } catch (error) {
       // Ask one by one: the requests may be too much only together, and one too large must not fail the others.
       if (entries.length > 1 && error instanceof AppError && error.code === 'QUERY_TOO_COMPLEX')
-        for (const entry of entries) await this.#ask([entry], operation);
+        for (const entry of entries) await this.#ask([entry], operation, place);
       else for (const { failed } of entries) failed.forEach((tell) => tell(error));
     }
   }
 
-  async #timed(operation: Operation, requests: SeriesRequest[]): Promise<(SeriesAnswer | undefined)[]> {
+  async #timed(operation: Operation, requests: SeriesRequest[], place: Place): Promise<(SeriesAnswer | undefined)[]> {
     operation.check();
     const end = this.#time.begin();
     try {
-      return await this.#store.series(requests);
+      return await this.#store.series(requests, place);
     } finally {
       operation.worked(end());
     }

@@ -11,6 +11,7 @@ import type {
   LatestRow,
   MeasurementStore,
   Piece,
+  Place,
   RangeQuery,
   Receipt,
   RecordedPage,
@@ -57,13 +58,13 @@ export class MovedStore implements MeasurementStore {
     });
   }
 
-  range(query: RangeQuery): Promise<Columns> {
-    return this.#knowing([query], (keys) => this.#store.range(ofOneField(keys, query)));
+  range(query: RangeQuery, place?: Place): Promise<Columns> {
+    return this.#knowing([query], (keys) => this.#store.range(ofOneField(keys, query), place));
   }
 
-  series(requests: readonly SeriesRequest[]): Promise<(SeriesAnswer | undefined)[]> {
+  series(requests: readonly SeriesRequest[], place?: Place): Promise<(SeriesAnswer | undefined)[]> {
     return this.#knowing(requests, (keys) =>
-      this.#store.series(keys.size === 0 ? requests : requests.map((request) => ofOneField(keys, request))),
+      this.#store.series(keys.size === 0 ? requests : requests.map((request) => ofOneField(keys, request)), place),
     );
   }
 

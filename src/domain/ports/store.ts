@@ -250,6 +250,12 @@ export interface RecordedPage {
   expired: boolean;
 }
 
+/**
+ * Where something is read: `any`: on a replica too, where there is one that has everything that this node has
+ * acknowledged of the devices; other nodes' writes are seen as far as it is. Only for what nothing written depends on.
+ */
+export type Place = 'primary' | 'any';
+
 /** Storage of measurements and the call log, on SQLite and PostgreSQL alike; all times in ms UTC. */
 export interface MeasurementStore {
   /**
@@ -266,12 +272,12 @@ export interface MeasurementStore {
    */
   latest(queries: LatestQuery[], spend?: (ms: number) => void): Promise<LatestRow[]>;
   /** One field's values in time order (or newest first), of everything acknowledged so far. */
-  range(query: RangeQuery): Promise<Columns>;
+  range(query: RangeQuery, place?: Place): Promise<Columns>;
   /**
    * The answer to each request, in order, of everything acknowledged so far; computed off the event loop. undefined for
    * a request that would take long and must be asked again; never for all of them.
    */
-  series(requests: readonly SeriesRequest[]): Promise<(SeriesAnswer | undefined)[]>;
+  series(requests: readonly SeriesRequest[], place?: Place): Promise<(SeriesAnswer | undefined)[]>;
   /** Receipt time of the last batch of each device that ever sent one. */
   lastHeard(deviceKeys: number[]): Promise<Map<number, number>>;
   /**

@@ -281,7 +281,7 @@ export class Exporter {
     const range = { deviceKey: device.key, fieldKey, to, newestFirst: false };
     const size = new PageSize(most, type === 'STRING' || type === 'GEOLOCATION');
     const read = (from: number): Promise<Columns> => {
-      const reading = turns.piece(() => this.#deps.store.range({ ...range, ...size.limits, from }));
+      const reading = turns.piece(() => this.#deps.store.range({ ...range, ...size.limits, from }, 'any'));
       // Ignore failures of a page that is no longer awaited.
       reading.catch(() => {});
       return reading;

@@ -86,6 +86,7 @@ export class PostgresFlush {
   };
   /** Readings longer than `MAX_NEW_BYTES`. */
   #long: LongReading[] = [];
+  #deviceKeys: number[] = [];
   #values: unknown[] = [];
   #hasCalls = false;
 
@@ -97,6 +98,7 @@ export class PostgresFlush {
     const arrays = Object.values(this.#arrays);
     for (const array of arrays) array.clear();
     this.#long = [];
+    this.#deviceKeys = [];
     const sorted = batches.toSorted((a, b) => a.deviceKey - b.deviceKey);
     for (let i = 0; i < sorted.length;) {
       const first = must(sorted[i]);
@@ -112,6 +114,11 @@ export class PostgresFlush {
     this.#values = arrays.map((array) => array.toBuffer());
     this.#hasCalls = calls.length > 0;
     if (this.#hasCalls) this.#values.push(...callArrays(calls));
+  }
+
+  /** Devices that it has readings of, each once. */
+  get deviceKeys(): readonly number[] {
+    return this.#deviceKeys;
   }
 
   /** The readings to be squeezed after an insert. */
@@ -130,6 +137,7 @@ export class PostgresFlush {
 
   #addDevice(batches: readonly Batch[], now: number): void {
     const batch = batches.length === 1 ? must(batches[0]) : joinBatches(batches);
+    this.#deviceKeys.push(batch.deviceKey);
     const storedAt = storageTimes(batches, now);
     eachMoment(batch, (timestamp, order, from, to) => {
       this.#arrays.devices.addInt4(batch.deviceKey);

@@ -1,6 +1,7 @@
 import type { Batch, CallRow, Receipt } from '../../domain/ports/store.ts';
 import { callBytes } from '../check-receipt.ts';
 import type { FlushTarget } from '../group-commit.ts';
+import { FlushSender, type OnCommitted } from './flush-sender.ts';
 import { type Heard, HEARD_EVERY_MS, HeardDevices } from './heard-devices.ts';
 import { isComplaint, type PipelinedConnection } from './postgres-connection.ts';
 import { type LongReading, PostgresFlush } from './postgres-flush.ts';
@@ -19,7 +20,7 @@ const MAX_AT_ONCE = 14;
  * existing ones costs PostgreSQL three quarters of one that must (3.9 against 5.2 µs a row), so it is tried first.
  */
 export class PostgresFlushes implements FlushTarget {
-  readonly #connection: PipelinedConnection;
+  readonly #sender: FlushSender;
   readonly #spare: PostgresFlush[] = [];
   readonly #heard = new HeardDevices();
   readonly #squeezer: ReadingSqueezer;
@@ -28,8 +29,9 @@ export class PostgresFlushes implements FlushTarget {
   readonly #underWay = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(connection: PipelinedConnection) {
-    this.#connection = connection;
+  /** `onCommitted`: as of FlushSender. */
+  constructor(connection: PipelinedConnection, onCommitted?: OnCommitted) {
+    this.#sender = new FlushSender(connection, onCommitted);
     this.#squeezer = new ReadingSqueezer(connection);
   }
 
@@ -106,7 +108,7 @@ export class PostgresFlushes implements FlushTarget {
     if (this.#merging > 0) this.#merging--;
     else if (await this.#insert(flush)) return flush.long;
     // After a failed insert this commits behind a flush that was already sent: neither had been acknowledged.
-    return this.#retried(flush, true);
+    return this.#sender.send(flush, true);
   }
 
   /** Squeezes one after the other; a failure is ignored, as the values are stored. */
@@ -121,23 +123,12 @@ export class PostgresFlushes implements FlushTarget {
   /** false: a key existed, so nothing was stored. */
   async #insert(flush: PostgresFlush): Promise<boolean> {
     try {
-      await this.#retried(flush, false);
+      await this.#sender.send(flush, false);
       return true;
     } catch (error) {
       if (!isComplaint(error, 'keyExists')) throw error;
       this.#merging = MERGING_FLUSHES;
       return false;
-    }
-  }
-
-  async #retried(flush: PostgresFlush, merging: boolean): Promise<LongReading[]> {
-    const statement = { ...flush.statement(merging), rowMode: 'array' as const };
-    try {
-      return await this.#connection.query(statement);
-    } catch (error) {
-      // Nothing was stored, and the same again will do.
-      if (!isComplaint(error, 'notSerializable', 'deadlock')) throw error;
-      return this.#connection.query(statement);
     }
   }
 }

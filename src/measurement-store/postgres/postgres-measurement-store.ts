@@ -16,6 +16,7 @@ import type {
   LatestRow,
   MeasurementStore,
   Piece,
+  Place,
   RangeQuery,
   RecordedPage,
   RecordedQuery,
@@ -49,6 +50,8 @@ import type {
   RewriteResult,
 } from './reader-messages.ts';
 import { ReadingVacuum } from './reading-vacuum.ts';
+import { COMMITTED, LOOK_AT_PRIMARY, type PrimaryLook, primaryLook } from './replica-guard.ts';
+import { Replicas } from './replicas.ts';
 import { takeInRestored } from './take-in-restored.ts';
 import { toBigint } from './to-bigint.ts';
 import { must } from '../../must.ts';
@@ -57,6 +60,8 @@ import { must } from '../../must.ts';
 export interface PostgresStoreOptions extends StoreOptions {
   /** Of a database whose migrations have run. */
   url: string;
+  /** Of its replicas. */
+  replicaUrls?: readonly string[];
 }
 
 const READ_CONNECTIONS = 4;
@@ -84,6 +89,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   readonly #compactor: Compactor;
   readonly #callLog: PostgresCallLog;
   readonly #vacuum: ReadingVacuum;
+  /** null: there are none. */
+  readonly replicas: Replicas | null;
   #stopping = false;
   #stopped: Promise<void> | null = null;
 
@@ -95,7 +102,10 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     this.#readers = new Threads(READERS, { name: 'reader', file, workerData: { url }, log });
     this.#callLog = new PostgresCallLog(this.#pool);
     this.#vacuum = new ReadingVacuum(this.#pool, log);
-    this.#flushes = new PostgresFlushes(this.#writes);
+    const { replicaUrls: urls = [] } = options;
+    this.replicas = urls.length === 0 ? null : new Replicas({ urls, primary: () => this.#lookAtPrimary(), log });
+    const { replicas } = this;
+    this.#flushes = new PostgresFlushes(this.#writes, replicas ? (...commit) => replicas.note(...commit) : undefined);
     this.#commits = new GroupCommit(this.#flushes, { ...STORE_DEFAULTS, ...options });
     this.#purger = new Purger({
       list: (handsOver, after, limit) => this.#purges(handsOver, after, limit),
@@ -158,12 +168,14 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     return this.#searches.latest(queries, spend);
   }
 
-  series(requests: readonly SeriesRequest[]): Promise<(SeriesAnswer | undefined)[]> {
-    return this.#read({ kind: 'series', requests });
+  series(requests: readonly SeriesRequest[], place?: Place): Promise<(SeriesAnswer | undefined)[]> {
+    const deviceKeys = requests.map(({ deviceKey }) => deviceKey);
+    return this.#readAt(place, deviceKeys, { kind: 'series', requests });
   }
 
-  async range(query: RangeQuery): Promise<Columns> {
-    const { timestamps, values } = await this.#read<SegmentColumns>({ kind: 'range', query });
+  async range(query: RangeQuery, place?: Place): Promise<Columns> {
+    const asked = this.#readAt<SegmentColumns>(place, [query.deviceKey], { kind: 'range', query });
+    const { timestamps, values } = await asked;
     return { timestamps: Array.from(timestamps), values: Array.isArray(values) ? values : Array.from(values) };
   }
 
@@ -247,6 +259,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     checkReceipt(rewrite);
     const { left, rowsGone } = await untilWritten(() => this.#read<RewriteResult | null>({ kind: 'rewrite', rewrite }));
     this.#vacuum.noteGone(rowsGone);
+    await this.#noteCommit([...rewrite.batches, ...rewrite.removals].map(({ deviceKey }) => deviceKey));
     return left;
   }
 
@@ -263,6 +276,7 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     await this.#flushes.stop();
     this.#stopping = true;
     await Promise.all([this.#purger.stop(), this.#compactor.stop(), this.#vacuum.stop()]);
+    await this.replicas?.stop();
     await Promise.all([this.#writes.end(), this.#pool.end(), this.#readers.terminate()]);
   }
 
@@ -275,6 +289,8 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
     };
     const left = await runEdit(slice, deviceKey, edit, () => this.#stopping, manner);
     if (!this.#stopping) void this.#vacuum.runIfDue();
+    // Chunks say the same as the readings that went into them.
+    if (edit.kind !== 'compact') await this.#noteCommit([deviceKey]);
     return left;
   }
 
@@ -297,6 +313,24 @@ export class PostgresMeasurementStore implements MeasurementStore, WriteTurns {
   #read<T>(job: PostgresReaderJob): Promise<T> {
     const longMs = job.kind === 'edit' || job.kind === 'rewrite' || isLongRead(job) ? LONG_JOB_MS : undefined;
     return this.#readers.ask<T>({ job, party: currentCaller() }, longMs).catch(unavailable);
+  }
+
+  /** The read where it may be done: `any`: by a replica if one has what it needs. */
+  #readAt<T>(place: Place | undefined, deviceKeys: readonly number[], job: PostgresReaderJob): Promise<T> {
+    const atPrimary = (): Promise<T> => this.#read<T>(job);
+    if (place !== 'any' || this.replicas === null) return atPrimary();
+    return this.replicas.read({ job, party: currentCaller(), deviceKeys, limitMs: LONG_JOB_MS }, atPrimary);
+  }
+
+  /** Tells the replicas of a commit that was none of the flushes. */
+  async #noteCommit(deviceKeys: readonly number[]): Promise<void> {
+    if (this.replicas === null) return;
+    const [row] = await this.#rows<[number]>({ text: `SELECT ${COMMITTED}`, values: [] }).catch(() => []);
+    this.replicas.note(deviceKeys, row?.[0] ?? null);
+  }
+
+  async #lookAtPrimary(): Promise<PrimaryLook> {
+    return primaryLook(must((await this.#rows<[string, number, string]>({ text: LOOK_AT_PRIMARY, values: [] }))[0]));
   }
 
   async #rows<Row extends unknown[]>(query: pg.QueryConfig): Promise<Row[]> {

@@ -10,6 +10,7 @@ import type { Snapshot } from '../chunks/snapshot.ts';
 import { shareValues, updateCalls } from './postgres-call-log.ts';
 import { writeChange } from './postgres-changes.ts';
 import { isComplaint } from './postgres-connection.ts';
+import { checkReplica, type ReplicaNeed, ReplicaRefusal } from './replica-guard.ts';
 import { hearOf, writeOver } from './write-over.ts';
 import { PostgresSnapshot } from './postgres-snapshot.ts';
 import type { PostgresReaderJob, PostgresSliceResult, RewriteResult } from './reader-messages.ts';
@@ -18,11 +19,16 @@ import { must } from '../../must.ts';
 /** Lock, with the device's key, of an edit of its stored measurements, until the end of the transaction. */
 const EDIT_LOCK = 738193002;
 
-/** Does a job in one transaction. */
-export async function runPostgresJob(pool: pg.Pool, job: PostgresReaderJob, memory: LatestMemory): Promise<unknown> {
+/** Does a job in one transaction; `replica`: what that must have, if it is one. */
+export async function runPostgresJob(
+  pool: pg.Pool,
+  job: PostgresReaderJob,
+  memory: LatestMemory,
+  replica?: ReplicaNeed,
+): Promise<unknown> {
   if (job.kind === 'edit') return inTransaction(pool, (client) => edit(client, job.deviceKey, job.edit));
   if (job.kind === 'rewrite') return rewriteOrNothing(pool, job.rewrite);
-  return inSnapshot(pool, (snapshot) => runReaderJob(snapshot, job, memory));
+  return inSnapshot(pool, (snapshot) => runReaderJob(snapshot, job, memory), replica);
 }
 
 /**
@@ -78,18 +84,23 @@ async function writeRewrite(
 class WrittenAgain extends Error {}
 
 /** Statements follow each other without waiting: nothing depends on how a transaction that only reads begins and ends. */
-async function inSnapshot<T>(pool: pg.Pool, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+async function inSnapshot<T>(
+  pool: pg.Pool,
+  work: (snapshot: Snapshot) => Promise<T>,
+  replica: ReplicaNeed | undefined,
+): Promise<T> {
   const client = await pool.connect();
   const snapshot = new PostgresSnapshot(client);
   try {
+    const checked = replica && checkReplica(client, replica);
     const begun = client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const [result] = await Promise.all([work(snapshot), begun]);
+    const [result] = await Promise.all([work(snapshot), begun, checked]);
     endAndRelease(client, 'COMMIT');
     return result;
   } catch (error) {
     snapshot.close();
     // Our own refusals say nothing against the connection.
-    if (error instanceof AppError) endAndRelease(client, 'ROLLBACK');
+    if (error instanceof AppError || error instanceof ReplicaRefusal) endAndRelease(client, 'ROLLBACK');
     else client.release(true);
     throw error;
   }

@@ -3,6 +3,7 @@ import type { Caller } from '../../scheduling/caller.ts';
 import type { Edit } from '../chunks/edit.ts';
 import type { ReaderJob } from '../chunks/reader-job.ts';
 import type { SliceResult } from '../run-edit.ts';
+import type { ReplicaNeed } from './replica-guard.ts';
 
 /** Jobs of a reader thread, asked by the main thread. */
 export type PostgresReaderJob =
@@ -16,6 +17,8 @@ export type PostgresReaderJob =
 export interface PostgresReaderQuestion {
   job: PostgresReaderJob;
   party: Caller;
+  /** Left out: the primary is asked. Of a replica only what reads. */
+  replica?: ReplicaNeed;
 }
 
 /** The rest of a slice, and the rows that it left behind. */

@@ -28,9 +28,9 @@ pool.on('release', (broken: Error | boolean | undefined) => {
   if (broken) memory.clear();
 });
 
-async function answer({ id, job: { job, party } }: Question<PostgresReaderQuestion>): Promise<void> {
+async function answer({ id, job: { job, party, replica } }: Question<PostgresReaderQuestion>): Promise<void> {
   try {
-    const value = await jobs.use(party, () => runPostgresJob(pool, job, memory));
+    const value = await jobs.use(party, () => runPostgresJob(pool, job, memory, replica));
     port.postMessage({ id, value }, transferables(value));
   } catch (error) {
     if (!(error instanceof AppError)) memory.clear();
