@@ -26,6 +26,7 @@ import { startMqtt } from './build-mqtt.ts';
 import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
 import type { Replicas } from './measurement-store/postgres/replicas.ts';
+import { listen } from './listen.ts';
 import type { WatchExecution } from './graphql/operation/compiled-operation.ts';
 import { DrainingListener } from './http/drain.ts';
 import { ClientConnections } from './http/client-connections.ts';
@@ -40,6 +41,7 @@ import { measuredEngine } from './metrics/measured.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { DecoderPool } from './sandbox/decoder-pool.ts';
 import { NetTransmitter } from './transmission/net-transmitter.ts';
+import type { WorkerSeat } from './workers/worker-seat.ts';
 import { YamlThread } from './yaml/yaml-thread.ts';
 
 /** Maximum time of a stop before what is left is cut off. */
@@ -55,10 +57,10 @@ export interface App {
 
 /**
  * Builds everything, in order, and starts to listen. What was opened before a failure is closed again. `watchExecution`:
- * for tests.
+ * for tests. `seat`: among the workers of a machine.
  */
-export async function startApp(config: Config, watchExecution?: WatchExecution): Promise<App> {
-  const log = createLog(config.logLevel);
+export async function startApp(config: Config, watchExecution?: WatchExecution, seat?: WorkerSeat): Promise<App> {
+  const log = createLog(config.logLevel, seat?.number);
   endOnUncaught(log);
   const closers = new Closers();
   const stop = async (): Promise<void> => {
@@ -66,7 +68,7 @@ export async function startApp(config: Config, watchExecution?: WatchExecution):
     await logAtRest();
   };
   try {
-    const url = await build(config, log, closers, watchExecution);
+    const url = await build(config, log, closers, { watchExecution, seat });
     return { url, log, stop };
   } catch (error) {
     await stop();
@@ -74,7 +76,12 @@ export async function startApp(config: Config, watchExecution?: WatchExecution):
   }
 }
 
-async function build(config: Config, log: Logger, closers: Closers, watchExecution?: WatchExecution): Promise<string> {
+async function build(
+  config: Config,
+  log: Logger,
+  closers: Closers,
+  { watchExecution, seat }: { watchExecution: WatchExecution | undefined; seat: WorkerSeat | undefined },
+): Promise<string> {
   const now = (): number => Date.now();
   const metrics = new Metrics();
   const doubts = new CommitsInDoubt();
@@ -162,10 +169,15 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
     measurements: () => store.ping().then(() => 'ok'),
     decoders: () => (engine.ready() ? 'ok' : 'failed'),
     ...(config.redisUrl === null ? {} : { redis: () => (cluster.connected ? 'ok' : 'degraded') }),
+    ...(seat === undefined ? {} : { workers: () => (seat.areAllUp ? 'ok' : 'degraded') }),
   });
   const app = createHttpApp({
     ...transports,
-    handlers: { ...transports.handlers, '/readyz': ready, '/metrics': metricsRoute(metrics.registry) },
+    handlers: {
+      ...transports.handlers,
+      '/readyz': ready,
+      '/metrics': metricsRoute(seat?.allOf(metrics.registry) ?? metrics.registry),
+    },
     log,
   });
   const serve = crossOrigin(config.allowedOrigins, app, log);
@@ -195,7 +207,7 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   tellLanes(metrics);
   if (store.replicas) tellReplicas(metrics, store.replicas);
   if (config.metricsPort !== null) await startMetricsServer(metrics, config, closers);
-  await tellSharedIdentities(database, log);
+  if (seat === undefined || seat.number === 1) await tellSharedIdentities(database, log);
   await listen(server, config.host, config.port, 'HOST, PORT');
   port = portOf(server);
   const url = `http://localhost:${port}`;
@@ -205,7 +217,9 @@ async function build(config: Config, log: Logger, closers: Closers, watchExecuti
   domain.recordedSender.start();
   domain.statusSender.start();
   void domain.callFailures.start();
-  log.info({ url, console: `${url}/console/`, host: config.host, port, database: config.database.kind }, 'listening');
+  const facts = { url, console: `${url}/console/`, host: config.host, port, database: config.database.kind };
+  if (seat === undefined) log.info(facts, 'listening');
+  else seat.listening(facts);
   transports.warmUp().catch((error: unknown) => log.debug({ err: error }, 'the first query was not warmed up'));
   return url;
 }
@@ -320,17 +334,6 @@ async function startMetricsServer(metrics: Metrics, config: Config, closers: Clo
   closers.add('metrics', () => {
     server.close();
     server.closeAllConnections();
-  });
-}
-
-function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const failed = (cause: Error): void => reject(new StartError(setting, 'cannot listen', cause));
-    server.once('error', failed);
-    server.listen(port, host, () => {
-      server.off('error', failed);
-      resolve();
-    });
   });
 }
 

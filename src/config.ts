@@ -33,8 +33,13 @@ export interface Config {
    * exports, as its own URL, separated by commas.
    */
   readonly replicaUrls: readonly string[];
-  /** `REDIS_URL` (none): Needed as soon as several nodes share a PostgreSQL database. */
+  /** `REDIS_URL` (none): Needed as soon as several nodes, or workers, share a PostgreSQL database. */
   readonly redisUrl: string | null;
+  /**
+   * `WORKERS` (`1`): Server processes behind the port, each a node of its own; more than one need PostgreSQL and
+   * `REDIS_URL`.
+   */
+  readonly workers: number;
   /**
    * `ADMIN_TOKEN` (generated): The operator's first personal token, 32 to 512 characters; another one at a later start
    * adds a token.
@@ -99,7 +104,7 @@ export interface Config {
     readonly timeoutMs: number;
     /** `DECODER_MEMORY_MB` (`64`): Maximum memory per run of a decoder. */
     readonly memoryMb: number;
-    /** `DECODER_PROCESSES` (cores − 1): Decoder processes, at least 1; started once there is a decoder. */
+    /** `DECODER_PROCESSES` (cores − 1): Decoder processes, at least 1 for each worker; started once there is a decoder. */
     readonly processes: number;
   };
   readonly callLog: {
@@ -208,6 +213,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (redisUrl !== null && !isUrl(redisUrl, ['redis:', 'rediss:']))
     mistakes.push('REDIS_URL: expected a URL such as redis://localhost:6379.');
 
+  const workers = whole('WORKERS', 1, 1, 64);
+  const database = readDatabase(text('DATABASE_URL') ?? 'sqlite:data/inlet.db', { isUrl, mistakes });
+  if (workers > 1 && database.kind === 'sqlite')
+    mistakes.push('WORKERS: several need PostgreSQL as DATABASE_URL; a SQLite file belongs to one process.');
+  else if (workers > 1 && redisUrl === null)
+    mistakes.push('WORKERS: several need REDIS_URL, by which they tell each other what has changed.');
+
   const adminToken = text('ADMIN_TOKEN');
   if (adminToken !== null && (adminToken.length < 32 || adminToken.length > 512 || !/^[\x21-\x7e]+$/.test(adminToken)))
     mistakes.push('ADMIN_TOKEN: expected 32 to 512 visible ASCII characters without blanks (its value is not shown).');
@@ -215,7 +227,6 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const logLevel = text('LOG_LEVEL') ?? 'info';
   if (!isLogLevel(logLevel)) mistakes.push(`LOG_LEVEL="${shown(logLevel)}": expected one of ${LOG_LEVELS.join(', ')}.`);
 
-  const database = readDatabase(text('DATABASE_URL') ?? 'sqlite:data/inlet.db', { isUrl, mistakes });
   const backupFolder = text('BACKUP_DIR');
   if (backupFolder !== null && (database.kind === 'postgres' || database.inMemory))
     mistakes.push('BACKUP_DIR: only for a SQLite file; on PostgreSQL use pg_dump.');
@@ -228,6 +239,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     database,
     replicaUrls: readReplicas(text('DATABASE_REPLICA_URLS') ?? '', database, { isUrl, mistakes }),
     redisUrl,
+    workers,
     adminToken,
     writeRatePerField: number('WRITE_RATE_PER_FIELD', 1, { min: 0, max: 1e6, whole: false }),
     maxBodyBytes: whole('MAX_BODY_BYTES', 1_048_576, 1, 256 * 1_048_576),

@@ -35,13 +35,14 @@ function shownError(error: unknown, depth = 0): unknown {
 
 /**
  * Logger of JSON lines on stdout (CONTRACT 2): `level` as a word, `time` in ISO 8601, `msg`. A repeated warning is
- * written at most once a second, with the number of `times`, so that refusals do not fill a disk.
+ * written at most once a second, with the number of `times`, so that refusals do not fill a disk. `worker`: the number of
+ * this process among several, in each line.
  */
-export function createLog(level: LogLevel): Logger {
+export function createLog(level: LogLevel, worker?: number): Logger {
   const told = new Map<string, { at: number; held: number }>();
   const options: LoggerOptions = {
     level,
-    base: null,
+    base: worker === undefined ? null : { worker },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: shownError },
@@ -70,6 +71,11 @@ export function createLog(level: LogLevel): Logger {
     process.on('exit', stdout.flushSync);
   }
   return pino(options, stdout);
+}
+
+/** Writes a line that another process has logged, once there is a log. */
+export function forwardLine(line: string): void {
+  stdout?.write(`${line}\n`);
 }
 
 /** Destination of a log's lines. */

@@ -1,7 +1,7 @@
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
-import type { App } from './app.ts';
-import { ConfigError, readConfig, StartError } from './config.ts';
+import type { Logger } from 'pino';
+import { type Config, ConfigError, readConfig, StartError } from './config.ts';
 import flags from './v8-flags.json' with { type: 'json' };
 
 // Start-up is mostly loading modules: keep their compiled code between starts.
@@ -21,7 +21,7 @@ const SECOND_SIGNAL_MS = 1_000;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const starting = import('./app.ts').then(({ startApp }) => startApp(config));
+  const starting = start(config, process.env['INLET_WORKER']);
   stopOnSignals(starting);
   const app = await starting;
   // What is compiled under other flags is refused by the next start.
@@ -32,8 +32,24 @@ async function main(): Promise<void> {
     app.log.warn({ missing }, 'started without flags that npm start and inlet start give to node');
 }
 
+/** What runs until it is stopped. */
+interface Running {
+  log: Logger;
+  stop(): Promise<void>;
+}
+
+/** The server; where there are several workers, their supervisor, and each of them with its number. */
+async function start(config: Config, number: string | undefined): Promise<Running> {
+  if (config.workers === 1) return (await import('./app.ts')).startApp(config);
+  if (number === undefined) return (await import('./workers/supervisor.ts')).supervise(config);
+  const { WorkerSeat } = await import('./workers/worker-seat.ts');
+  const { configOfWorker } = await import('./workers/config-of-worker.ts');
+  const seat = new WorkerSeat(Number(number));
+  return (await import('./app.ts')).startApp(configOfWorker(config, seat.number), undefined, seat);
+}
+
 /** Stops on signals, even during the start, and closes what it has opened. */
-function stopOnSignals(starting: Promise<App>): void {
+function stopOnSignals(starting: Promise<Running>): void {
   let stoppingSince: number | null = null;
   const stop = (signal: string): void => {
     if (stoppingSince !== null) {
@@ -54,7 +70,7 @@ function stopOnSignals(starting: Promise<App>): void {
   process.on('SIGINT', stop);
 }
 
-async function end(app: App, signal: string): Promise<void> {
+async function end(app: Running, signal: string): Promise<void> {
   app.log.info({ signal }, 'stopping');
   try {
     await app.stop();

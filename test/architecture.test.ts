@@ -8,7 +8,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The rooms a room's files may import from, itself and those for everybody aside (docs/architecture.md). */
 const MAY_IMPORT: Record<string, string[]> = {
-  'main.ts': ['app.ts', 'config.ts'],
+  'main.ts': ['app.ts', 'config.ts', 'workers'],
+  workers: ['config.ts', 'http', 'listen.ts', 'log.ts'],
+  'listen.ts': ['config.ts'],
   'app.ts': ['*'],
   cli: ['bootstrap.ts', 'config.ts', 'database', 'domain', 'yaml'],
   'build-alerts.ts': ['*'],

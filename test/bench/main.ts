@@ -14,6 +14,7 @@ const BENCHES = [
   'configuration',
   'attack',
   'mqtt',
+  'workers',
 ];
 
 /** `npm run bench -- <name> [...]`: each bench prints one JSON line for each scenario and fails on a missing row. */

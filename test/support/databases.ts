@@ -78,7 +78,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return stopAll;
 }
 
-async function startRedis(): Promise<{ url: string; stop: () => Promise<void> } | null> {
+/** Starts a Redis that keeps nothing; null: there is none on this machine. */
+export async function startRedis(): Promise<{ url: string; stop: () => Promise<void> } | null> {
   if (!hasRedis()) return null;
   const home = mkdtempSync(join(tmpdir(), 'inlet-redis-'));
   const port = await freePort();
