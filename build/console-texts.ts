@@ -9,27 +9,43 @@ const SOURCES = globSync('**/*.{ts,tsx}', { cwd: CONSOLE }).filter(
   (name) => !/\.test\.ts$|\.graphql\.ts$|^texts\//.test(name),
 );
 
-const keys = new Set(SOURCES.flatMap((name) => [...keysOf(join(CONSOLE, name))]));
+/** A text, or its forms by the plural categories of the language. */
+type Entry = string | Readonly<Record<string, string>>;
+type Catalogue = Readonly<Record<string, Entry>>;
+
+const sources = SOURCES.map((name) => translatedSource(join(CONSOLE, name), readFileSync(join(CONSOLE, name), 'utf8')));
+const keys = new Set(sources.flatMap((source) => [...source.keys]));
+const counted = new Set(sources.flatMap((source) => [...source.counted]));
 for (const path of globSync('texts/*.json', { cwd: CONSOLE }).map((name) => join(CONSOLE, name))) {
-  const catalogue = JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>;
-  if (process.argv.includes('--check')) check(basename(path), catalogue);
+  const catalogue = JSON.parse(readFileSync(path, 'utf8')) as Catalogue;
+  const categories = new Intl.PluralRules(basename(path, '.json')).resolvedOptions().pluralCategories.toSorted();
+  if (process.argv.includes('--check')) check(basename(path), catalogue, categories);
   else {
-    const sorted = [...keys].toSorted().map((key) => [key, catalogue[key] ?? '']);
+    const sorted = [...keys].toSorted().map((key) => [key, entryOf(key, catalogue[key], categories)]);
     writeFileSync(path, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
   }
 }
 
-function keysOf(path: string): ReadonlySet<string> {
-  return translatedSource(path, readFileSync(path, 'utf8')).keys;
+/** What is there, with "" for what is not. */
+function entryOf(key: string, entry: Entry | undefined, categories: readonly string[]): Entry {
+  if (!counted.has(key)) return typeof entry === 'string' ? entry : '';
+  const forms = typeof entry === 'object' ? entry : {};
+  return Object.fromEntries(categories.map((category) => [category, forms[category] ?? '']));
 }
 
-function check(name: string, catalogue: Readonly<Record<string, string>>): void {
-  const absent = [...keys].filter((key) => !catalogue[key]);
+function check(name: string, catalogue: Catalogue, categories: readonly string[]): void {
+  const absent = [...keys].filter((key) => formsOf(catalogue[key]).some((text) => !text));
   const gone = Object.keys(catalogue).filter((key) => !keys.has(key));
-  const odd = Object.entries(catalogue).filter(([key, text]) => text !== '' && slotsOf(key) !== slotsOf(text));
+  const unformed = [...keys].filter(
+    (key) => categoriesOf(catalogue[key]) !== (counted.has(key) ? `${categories}` : ''),
+  );
+  // The only one of its kind may be told without its number.
+  const isOdd = (key: string, text: string): boolean => !hasSlotsOf(key, text, counted.has(key));
+  const odd = Object.entries(catalogue).filter(([key, entry]) => formsOf(entry).some((text) => isOdd(key, text)));
   for (const [what, texts] of [
     ['has no text for', absent],
     ['has a text for what nobody says', gone],
+    [`does not have the forms ${categories.join(', ')} of what counts, or has forms of what does not`, unformed],
     ['has other {slots} than the English in', odd.map(([key]) => key)],
   ] as const)
     if (texts.length > 0) {
@@ -37,6 +53,20 @@ function check(name: string, catalogue: Readonly<Record<string, string>>): void 
       process.exitCode = 1;
     }
   if (process.exitCode === 1) console.error('npm run schema puts absent texts into the file, as ""');
+}
+
+function formsOf(entry: Entry | undefined): string[] {
+  return typeof entry === 'object' ? Object.values(entry) : [entry ?? ''];
+}
+
+function categoriesOf(entry: Entry | undefined): string {
+  return typeof entry === 'object' ? Object.keys(entry).toSorted().join() : '';
+}
+
+function hasSlotsOf(key: string, text: string, isCounted: boolean): boolean {
+  const wanted = slotsOf(key);
+  const without = isCounted ? slotsOf(key.replaceAll('{count}', '')) : wanted;
+  return text === '' || [wanted, without].includes(slotsOf(text));
 }
 
 function slotsOf(text: string): string {

@@ -5,6 +5,8 @@ export interface TranslatedSource {
   /** null: nothing is looked up. */
   code: string | null;
   keys: ReadonlySet<string>;
+  /** The keys of those that count things, and have a form for each plural category of a language. */
+  counted: ReadonlySet<string>;
 }
 
 /** Attributes that are read by people. */
@@ -20,6 +22,8 @@ const TEXT_OF_COMPONENTS: Readonly<Record<string, ReadonlySet<string>>> = {
 const SAME_EVERYWHERE = new Set(['code', 'pre', 'kbd', 'style', 'script']);
 /** Elements that belong to the sentence that they begin or end. */
 const WITHIN_A_SENTENCE = new Set(['strong', 'em', 'b', 'code', 'kbd']);
+/** Look-ups by the number of things, after which come the text for one, and that for many. */
+const COUNTED = new Set(['counted', 'countedParts']);
 const HAS_LETTERS = /\p{L}{2}/u;
 
 interface Edit {
@@ -32,8 +36,8 @@ type Child = ESTree.JSXChild;
 
 /**
  * Puts a look-up in place of every text of JSX: a sentence, with what stands in it as slots (`Sign out`, `{count} calls`),
- * the strings of expressions within, and attributes that people read. Texts elsewhere are written as `t('…')`, and only
- * counted. Sources stay plain English; a catalogue is by these sentences.
+ * the strings of expressions within, and attributes that people read. Texts elsewhere are written as `t('…')`, and those
+ * about a number of things as `counted(number, '…', '…')`; of these only the slots are looked at. Sources stay plain English; a catalogue is by these sentences.
  */
 export function translatedSource(path: string, source: string): TranslatedSource {
   const translating = new Translating(source);
@@ -41,11 +45,12 @@ export function translatedSource(path: string, source: string): TranslatedSource
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]!.message}`);
   const edits = translating.edits(program);
   const code = edits.length === 0 ? null : translating.applied(0, source.length, edits);
-  return { code, keys: translating.keys };
+  return { code, keys: translating.keys, counted: translating.counted };
 }
 
 class Translating {
   readonly keys = new Set<string>();
+  readonly counted = new Set<string>();
   readonly #source: string;
 
   constructor(source: string) {
@@ -72,8 +77,7 @@ class Translating {
       case 'JSXOpeningElement':
         return this.#ofOpening(node);
       case 'CallExpression':
-        if (node.callee.type === 'Identifier' && node.callee.name === 't') this.#noteCall(node);
-        return this.#within(node);
+        return node.callee.type === 'Identifier' ? this.#ofCall(node, node.callee.name) : this.#within(node);
       default:
         return this.#within(node);
     }
@@ -83,10 +87,31 @@ class Translating {
     return childrenOf(node).flatMap((child) => this.edits(child));
   }
 
-  #noteCall({ arguments: [key] }: ESTree.CallExpression): void {
+  #ofCall(node: ESTree.CallExpression, name: string): Edit[] {
+    if (name !== 't' && !COUNTED.has(name)) return this.#within(node);
+    const [count, one, many] = node.arguments;
+    if (name === 't') this.keys.add(this.#literal(name, count));
+    else {
+      this.#literal(name, one);
+      this.keys.add(this.#literal(name, many));
+      this.counted.add(this.#literal(name, many));
+    }
+    return node.arguments.flatMap((argument) =>
+      argument.type === 'ObjectExpression' ? this.#ofSlots(argument) : this.edits(argument),
+    );
+  }
+
+  #literal(name: string, key: Node | undefined): string {
     if (key?.type !== 'Literal' || typeof key.value !== 'string')
-      throw new Error(`the text of t() is no literal: ${this.#source.slice(key?.start, key?.end)}`);
-    this.keys.add(key.value);
+      throw new Error(`the text of ${name}() is no literal: ${this.#source.slice(key?.start, key?.end)}`);
+    return key.value;
+  }
+
+  /** Of what stands in the slots of a text, which is shown. */
+  #ofSlots({ properties }: ESTree.ObjectExpression): Edit[] {
+    return properties.flatMap((one) =>
+      one.type === 'Property' && !one.shorthand ? this.#ofValue(one.value) : this.edits(one),
+    );
   }
 
   #ofOpening({ name, attributes }: ESTree.JSXOpeningElement): Edit[] {

@@ -291,7 +291,7 @@ describeInBrowser('endpoints', () => {
     receiver.answer = (response) => response.writeHead(204).end();
     await page.getByRole('button', { name: 'Send again…' }).click();
     await dialog.getByRole('button', { name: 'Count them' }).click();
-    await dialog.getByText('1 would be sent again.').waitFor();
+    await dialog.getByText('1 delivery would be sent again.').waitFor();
     expect(receiver.received).toHaveLength(2);
     await dialog.getByRole('button', { name: 'Send 1 again' }).click();
     // Live: nobody has to ask.

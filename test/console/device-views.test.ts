@@ -110,7 +110,7 @@ describeInBrowser('views of the devices', () => {
     await page.getByRole('checkbox', { name: 'Select device M-12' }).check();
     await page.getByRole('region', { name: 'Selected devices' }).getByLabel('Product to move to').selectOption('Room');
     const sheet = page.getByRole('dialog', { name: 'Move 1 device to Room?' });
-    await sheet.getByText('2 values go at once, for good: Room has no field for').waitFor();
+    await sheet.getByText('2 values go at once, for good. Room has no field for').waitFor();
     await shoot(page, 'devices-move');
     await sheet.getByRole('button', { name: 'Move' }).click();
     await page.getByText('Moved 1 device to Room.').waitFor();

@@ -175,7 +175,7 @@ describeInBrowser('the devices', () => {
     await everything.check();
     await page.getByLabel('Tag to add').fill('north');
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
-    await page.getByRole('dialog').getByText('It changes 0 devices; 100 devices have it already.').waitFor();
+    await page.getByRole('dialog').getByText('It changes 0 devices. 100 devices have it already.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await everything.uncheck();
 

@@ -45,7 +45,7 @@ describeInBrowser('what a field means, in the console', () => {
     await page.getByRole('button', { name: 'Change temperature' }).click();
     await dialog.getByLabel('Type').selectOption('INTEGER');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByText('1 of 1 stored values do not fit this type').waitFor();
+    await dialog.getByText('1 of the stored values (1) does not fit this type').waitFor();
     expect(await fieldsOf(product.id)).toContainEqual({ identifier: 'temperature', type: 'FLOAT', meaning: 'GAUGE', overflowAt: null }); // prettier-ignore
     await dialog.getByRole('button', { name: 'Save all the same' }).click();
     await dialog.waitFor({ state: 'detached' });

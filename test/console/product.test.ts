@@ -128,7 +128,7 @@ describeInBrowser('the product’s page', () => {
 
     await page.goto(`${server.url}/console/products/${product.id}`);
     await choose('Delete');
-    await page.getByText('2 devices go with it and 3 values;').waitFor();
+    await page.getByText('2 devices go with it, and 3 values;').waitFor();
     const button = page.getByRole('button', { name: 'Delete product' });
     expect(await button.isDisabled()).toBe(true);
     await page.getByLabel('Write its name to delete it').fill('New nam');

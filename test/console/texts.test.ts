@@ -43,3 +43,16 @@ test('a text that is written as t() is counted, and has to be a literal', () => 
   expect([...translatedSource('a.ts', "const a = t('{name} is gone.', { name });").keys]).toEqual(['{name} is gone.']);
   expect(() => translatedSource('a.ts', 'const a = t(name);')).toThrow('the text of t() is no literal: name');
 });
+
+test('a text that counts is kept by its plural; strings in slots are texts as well', () => {
+  const { code, keys, counted } = translatedSource(
+    'a.tsx',
+    "const a = counted(n, '{count} call of {who}', '{count} calls of {who}', { who: n > 2 ? 'many' : name });",
+  );
+  expect(code).toContain('{ who: n > 2 ? __t("many") : name }');
+  expect([...keys]).toEqual(['{count} calls of {who}', 'many']);
+  expect([...counted]).toEqual(['{count} calls of {who}']);
+  expect(() => translatedSource('a.ts', 'const a = counted(n, one, many);')).toThrow(
+    'the text of counted() is no literal: one',
+  );
+});

@@ -6,7 +6,7 @@ import { toast } from '../parts/toasts.tsx';
 import { may } from '../session/session.ts';
 import type { RunParts } from './decoding.graphql.ts';
 import './decoding.css';
-import { t } from '../texts/texts.ts';
+import { counted, t } from '../texts/texts.ts';
 
 type Entry = RunParts['entries'][number];
 
@@ -78,7 +78,9 @@ export function EntriesTable({ productId, entries, accepted, onField }: EntriesT
       </div>
       {entries.length > MAX_SHOWN && (
         <p class="hint">
-          The first {MAX_SHOWN} of {entries.length} entries.
+          {counted(entries.length, 'The first {shown} of {count} entry.', 'The first {shown} of {count} entries.', {
+            shown: MAX_SHOWN,
+          })}
         </p>
       )}
       {added !== null && (

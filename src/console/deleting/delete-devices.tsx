@@ -5,8 +5,8 @@ import { Note } from '../parts/note.tsx';
 import { toast } from '../parts/toasts.tsx';
 import { RemoveDevices } from './deleting.graphql.ts';
 import { useValueCount } from './use-value-count.ts';
-import { t } from '../texts/texts.ts';
-import { countText } from '../parts/value-text.ts';
+import { counted, countedParts, t } from '../texts/texts.ts';
+import { countText } from '../texts/count-text.ts';
 
 interface DeleteDevicesProps {
   devices: readonly { id: string; name: string }[];
@@ -16,25 +16,25 @@ interface DeleteDevicesProps {
 
 /** Shows how many values would be deleted, and deletes them on confirmation. */
 export function DeleteDevices({ devices, onClose, onDone }: DeleteDevicesProps) {
-  const { values, counted, error } = useValueCount(devices);
+  const { values, counted: looked, error } = useValueCount(devices);
   const deleting = useAction(async () => {
     await request(RemoveDevices, { ids: devices.map(({ id }) => id) });
     toast(t('Deleted {what}.', { what }));
     onClose();
     onDone();
   });
-  const what = devices.length === 1 ? devices[0]!.name : t('{length} devices', { length: countText(devices.length) });
-  const isCounted = counted === devices.length;
+  const what = devices.length === 1 ? devices[0]!.name : counted(devices.length, '{count} device', '{count} devices');
+  const isCounted = looked === devices.length;
   return (
     <Dialog title={`Delete ${what}?`} onClose={onClose}>
       <p aria-live="polite">
         {isCounted ? (
-          <>
-            <strong>{countText(values)}</strong> {values === 1 ? 'value goes' : 'values go'} with{' '}
-            {devices.length === 1 ? 'it' : 'them'}, for good.
-          </>
+          <Loss values={values} isOne={devices.length === 1} />
         ) : (
-          t('Counting the values that would go: {counted} of {length}…', { counted, length: devices.length })
+          t('Counting the values that would go: {counted} of {length}…', {
+            counted: looked,
+            length: devices.length,
+          })
         )}
       </p>
       {(error ?? deleting.error) !== null && <Note kind="error">{error ?? deleting.error}</Note>}
@@ -53,4 +53,12 @@ export function DeleteDevices({ devices, onClose, onDone }: DeleteDevicesProps) 
       </div>
     </Dialog>
   );
+}
+
+/** The number of values that go with the devices. */
+function Loss({ values, isOne }: { values: number; isOne: boolean }) {
+  const slots = { count: <strong>{countText(values)}</strong> };
+  return isOne
+    ? countedParts(values, '{count} value goes with it, for good.', '{count} values go with it, for good.', slots)
+    : countedParts(values, '{count} value goes with them, for good.', '{count} values go with them, for good.', slots);
 }

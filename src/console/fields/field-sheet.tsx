@@ -12,8 +12,8 @@ import { displayFrom, DisplayInputs, typedDisplay } from './display-inputs.tsx';
 import { AddField, RenameField, TryTypeOfField, UpdateField } from './fields.graphql.ts';
 import { MEANINGS, meaningsOf, proposedMeaning } from './meanings.ts';
 import { FIELD_TYPES, TYPE_WORDS } from './type-words.ts';
-import { t } from '../texts/texts.ts';
-import { countText } from '../parts/value-text.ts';
+import { counted } from '../texts/texts.ts';
+import { countText } from '../texts/count-text.ts';
 
 /** A field as the dialog changes it. */
 interface EditedField {
@@ -185,11 +185,14 @@ function misfitsText({ misfits, values, devices, ofDevices }: Misfits): string |
   if (misfits === 0) return null;
   const some =
     devices < ofDevices
-      ? t(' of the first {devices} of {ofDevices} devices', { devices, ofDevices: countText(ofDevices) })
+      ? counted(ofDevices, ' of the first {devices} of {count} device', ' of the first {devices} of {count} devices', {
+          devices,
+        })
       : '';
-  const [hidden, all] = [countText(misfits), countText(values)];
-  return t(
-    '{hidden} of {all} stored values{some} do not fit this type: they stay, but are hidden until it fits again.',
-    { hidden, all, some },
+  return counted(
+    misfits,
+    '{count} of the stored values ({all}{some}) does not fit this type: it stays, but is hidden until it fits again.',
+    '{count} of the stored values ({all}{some}) do not fit this type: they stay, but are hidden until it fits again.',
+    { all: countText(values), some },
   );
 }

@@ -4,7 +4,7 @@ import { useStore } from '../api/store.ts';
 import { useLive } from '../api/use-live.ts';
 import { may, workspaceId } from '../session/session.ts';
 import { FiringChanged, FiringCount } from './firing.graphql.ts';
-import { countText } from '../parts/value-text.ts';
+import { countText } from '../texts/count-text.ts';
 
 /** Minimum time between two looks, however many alerts change. */
 const LOOK_MS = 700;

@@ -5,8 +5,8 @@ import { MapButtons, MapGrid } from './map-parts.tsx';
 import { type Point, pointOf, readPlace } from './place.ts';
 import { useMapView } from './use-map-view.ts';
 import './device-map.css';
-import { t } from '../texts/texts.ts';
-import { countText } from '../parts/value-text.ts';
+import { counted, t } from '../texts/texts.ts';
+import { countText } from '../texts/count-text.ts';
 
 /** A device and where it was last. */
 interface PlacedDevice {
@@ -117,12 +117,11 @@ function Mark({ x, y, items, onOpen }: { x: number; y: number; items: readonly P
         data-state={state}
         style={style}
         href={href(`/devices/${first.deviceId}`)}
-        aria-label={`${first.name}, ${state}`}
+        aria-label={`${first.name}, ${state === 'online' ? t('online') : t('silent')}`}
         title={first.name}
       />
     );
-  const text = t('{length} devices, {silent} silent', {
-    length: countText(items.length),
+  const text = counted(items.length, '{count} device, {silent} silent', '{count} devices, {silent} silent', {
     silent: countText(silent),
   });
   return (

@@ -1,5 +1,5 @@
 import { latitudeText, longitudeText, placeOf, type Point, pointOf } from './place.ts';
-import { countText } from '../parts/value-text.ts';
+import { countText } from '../texts/count-text.ts';
 
 /** The view of a map: the point in its middle, and the width of the whole world in pixels. */
 export interface MapView {

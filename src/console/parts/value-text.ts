@@ -14,16 +14,6 @@ export function numberText(value: number): string {
   return size >= 1e5 ? WHOLE.format(value) : PLAIN.format(value);
 }
 
-/** A number of things. */
-export function countText(count: number): string {
-  return WHOLE.format(count);
-}
-
-/** A number of things with their name: `1 device`, `2,000 devices`. */
-export function countOf(count: number, one: string, many = `${one}s`): string {
-  return `${countText(count)} ${count === 1 ? one : many}`;
-}
-
 const COMPUTED_DIGITS = 5;
 const MAX_DIGITS = 17;
 

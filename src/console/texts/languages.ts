@@ -1,7 +1,7 @@
 import { kept } from './kept.ts';
 
-/** Texts by what they are in English; `{name}` is a slot. */
-type Catalogue = Readonly<Record<string, string>>;
+/** Texts by what they are in English, or their forms by the plural categories of the language; `{name}` is a slot. */
+type Catalogue = Readonly<Record<string, string | Readonly<Partial<Record<Intl.LDMLPluralRule, string>>>>>;
 
 interface Language {
   /** In its own words. */

@@ -5,7 +5,7 @@ import { may, workspaceId } from '../session/session.ts';
 import { networkWord } from './network-words.ts';
 import { UnknownWaiting } from './unknown.graphql.ts';
 import './unknown.css';
-import { t } from '../texts/texts.ts';
+import { counted } from '../texts/texts.ts';
 
 const LOOK_MS = 5_000;
 /** Devices that are counted; the query asks for one more. */
@@ -18,15 +18,15 @@ export function UnknownBanner() {
   const { data } = useLookedAt(UnknownWaiting, may('READ') ? { workspaceId: workspace } : null, LOOK_MS);
   const waiting = data?.unknownDevices ?? [];
   if (waiting.length === 0) return null;
-  const count =
-    waiting.length > MOST_COUNTED ? t('More than {MOST_COUNTED}', { MOST_COUNTED }) : String(waiting.length);
   const named = waiting.slice(0, NAMED);
   const others = waiting.length - named.length;
   return (
     <div class="note unknown-banner" role="status">
       <span class="grow">
         <strong>
-          {count} unknown {waiting.length === 1 ? 'device' : 'devices'} sent:
+          {waiting.length > MOST_COUNTED
+            ? counted(MOST_COUNTED, 'More than {count} unknown device sent:', 'More than {count} unknown devices sent:')
+            : counted(waiting.length, '{count} unknown device sent:', '{count} unknown devices sent:')}
         </strong>{' '}
         {named.map(({ identifier, network }, at) => (
           <span key={`${network} ${identifier}`}>
@@ -34,7 +34,7 @@ export function UnknownBanner() {
             <span class="mono">{identifier}</span> ({networkWord(network)})
           </span>
         ))}
-        {others > 0 && (others === 1 ? t(' and another one') : t(' and others'))}
+        {others > 0 && counted(others, ' and another one', ' and others')}
       </span>
       <a class="button" href={href('/unknown')}>
         {may('CONFIGURE') ? 'Adopt' : 'Look at them'}

@@ -4,7 +4,7 @@ import { useQuery } from '../../api/use-query.ts';
 import { href } from '../../navigation/place.ts';
 import { useTitle } from '../../navigation/use-title.ts';
 import { Note } from '../../parts/note.tsx';
-import { countText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
 import { loadSession, may, session, workspaceId } from '../../session/session.ts';
 import { Access } from './access.graphql.ts';
 import { Members } from './members.tsx';
@@ -12,7 +12,7 @@ import { PasswordForm } from './password-form.tsx';
 import { TokenList } from './token-list.tsx';
 import { Workspaces } from './workspaces.tsx';
 import './access.css';
-import { t } from '../../texts/texts.ts';
+import { counted, t } from '../../texts/texts.ts';
 
 /** The screen of tokens, members, workspaces and plans: to each reader only the parts that are theirs. */
 export function AccessScreen() {
@@ -118,7 +118,9 @@ export function AccessScreen() {
                   {plan} <small class="mono">{slug}</small>
                 </td>
                 <td class="number">{deviceAllowance === null ? 'any number' : countText(deviceAllowance)}</td>
-                <td class="number">{retentionDays === null ? 'for ever' : `${retentionDays} days`}</td>
+                <td class="number">
+                  {retentionDays === null ? 'for ever' : counted(retentionDays, '{count} day', '{count} days')}
+                </td>
               </tr>
             ))}
           </tbody>

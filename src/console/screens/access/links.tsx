@@ -1,5 +1,6 @@
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { counted } from '../../texts/texts.ts';
 
 /** A link for one person. */
 export interface PersonLink {
@@ -14,7 +15,10 @@ export function Links({ links, onClose }: { links: readonly PersonLink[]; onClos
   const [first] = links;
   const isOne = links.length === 1;
   return (
-    <Dialog title={isOne ? `A link for ${first?.email}` : `${links.length} links`} onClose={onClose}>
+    <Dialog
+      title={isOne ? `A link for ${first?.email}` : counted(links.length, '{count} link', '{count} links')}
+      onClose={onClose}
+    >
       {isOne ? (
         <p>
           With it {first?.email} can {first?.what}, once. It is shown only now: give it to nobody else.

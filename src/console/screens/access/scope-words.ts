@@ -1,5 +1,5 @@
 import type { Role, TokenScope } from '../../api/schema-types.ts';
-import { t } from '../../texts/texts.ts';
+import { counted, t } from '../../texts/texts.ts';
 
 /** The rights of each scope, in words. */
 export const SCOPE_WORDS: Readonly<Record<TokenScope, string>> = {
@@ -43,9 +43,9 @@ export function tokenWords({ kind, scopes, products, devices, fields }: Limits):
   const words = fields === null ? SCOPE_WORDS : { ...SCOPE_WORDS, ...FIELD_WORDS };
   const what = scopes.map((scope) => words[scope]).join('; ');
   const where = [
-    named(products, t('product'), t('products')),
-    named(devices, t('device'), t('devices')),
-    named(fields?.map((name) => ({ name })) ?? null, t('field'), t('fields')),
+    named(products, (count) => counted(count, 'product', 'products')),
+    named(devices, (count) => counted(count, 'device', 'devices')),
+    named(fields?.map((name) => ({ name })) ?? null, (count) => counted(count, 'field', 'fields')),
   ].filter((text) => text !== null);
   return t('May {what}{text}.', {
     what,
@@ -53,10 +53,10 @@ export function tokenWords({ kind, scopes, products, devices, fields }: Limits):
   });
 }
 
-function named(items: readonly { name: string }[] | null, one: string, many: string): string | null {
+function named(items: readonly { name: string }[] | null, wordOf: (count: number) => string): string | null {
   if (items === null) return null;
-  if (items.length === 0) return t('{many} that are gone', { many });
+  if (items.length === 0) return t('{many} that are gone', { many: wordOf(0) });
   const names = items.slice(0, SHOWN_NAMES).map(({ name }) => `“${name}”`);
   const more = items.length - names.length;
-  return `${items.length === 1 ? one : many} ${names.join(', ')}${more > 0 ? t(' and {more} more', { more }) : ''}`;
+  return `${wordOf(items.length)} ${names.join(', ')}${more > 0 ? t(' and {more} more', { more }) : ''}`;
 }

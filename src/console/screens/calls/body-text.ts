@@ -1,4 +1,4 @@
-import { t } from '../../texts/texts.ts';
+import { counted } from '../../texts/texts.ts';
 /** Views of a body. */
 export const BODY_VIEWS = ['pretty', 'raw', 'hex'] as const;
 
@@ -33,6 +33,7 @@ function hexText(body: string): string {
     const text = part.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
     lines.push(`${at.toString(16).padStart(4, '0')}  ${hex.padEnd(BYTES_IN_A_LINE * 3 - 1)}  ${text}`);
   }
-  if (bytes.length > MAX_BYTES) lines.push(t('… {length} bytes more', { length: bytes.length - MAX_BYTES }));
+  if (bytes.length > MAX_BYTES)
+    lines.push(counted(bytes.length - MAX_BYTES, '… {count} byte more', '… {count} bytes more'));
   return lines.join('\n');
 }

@@ -15,8 +15,8 @@ import { ReplaySheet } from './replay-sheet.tsx';
 import { useCallLog } from './use-call-log.ts';
 import { type CallSearch, isOpen, MOST_FOUND } from './use-call-search.ts';
 import './calls.css';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted, t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 const SHOWN = 200;
 
@@ -65,7 +65,7 @@ export function CallsScreen({ params }: ScreenProps) {
           </ol>
           <div class="row call-more" hidden={search.busy && calls.length === 0 && search.lookedThrough === 0}>
             <small class="grow" role="status">
-              {countText(calls.length)} {calls.length === 1 ? 'call' : 'calls'}
+              {counted(calls.length, '{count} call', '{count} calls')}
               {isNarrow(filter) && `, ${farText(search)}`}
             </small>
             {search.busy

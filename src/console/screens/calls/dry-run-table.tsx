@@ -1,7 +1,8 @@
 import { Note } from '../../parts/note.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
 import type { ReplayTally } from './replay-steps.ts';
-import { t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
+import { counted, t } from '../../texts/texts.ts';
 
 type Count = 'added' | 'changed' | 'unchanged' | 'removed' | 'kept' | 'rejected' | 'failed';
 
@@ -34,18 +35,28 @@ export function DryRunTable({ tally }: { tally: ReplayTally }) {
       </dl>
       {kept > 0 && (
         <Note>
-          {kept} values of the earlier run are left: something else has written them since, or the new entry of their
-          field is refused.
+          {counted(
+            kept,
+            '{count} value of the earlier run is left: something else has written it since, or the new entry of its field is refused.',
+            '{count} values of the earlier run are left: something else has written them since, or the new entry of their field is refused.',
+          )}
         </Note>
       )}
       {unknown > 0 && (
         <Note>
-          {unknown} calls are of an older version: what they stored is not known, and nothing of it is removed.
+          {counted(
+            unknown,
+            '{count} call is of an older version: what it stored is not known, and nothing of it is removed.',
+            '{count} calls are of an older version: what they stored is not known, and nothing of it is removed.',
+          )}
         </Note>
       )}
       {failure !== null && (
         <Note kind="error">
-          {failed} of {calls} calls fail: {failure}
+          {counted(failed, '{count} of {calls} calls fails: {failure}', '{count} of {calls} calls fail: {failure}', {
+            calls: countText(calls),
+            failure,
+          })}
         </Note>
       )}
       {rows.length > 0 && (

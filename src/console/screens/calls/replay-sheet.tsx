@@ -8,6 +8,8 @@ import { Note } from '../../parts/note.tsx';
 import { localTime, readLocalTime } from '../../time/local-time.ts';
 import { chosenCalls, NOTHING_REPLAYED, replayInSteps, type ReplayChoice, type ReplayTally } from './replay-steps.ts';
 import { DryRunTable } from './dry-run-table.tsx';
+import { countText } from '../../texts/count-text.ts';
+import { counted, t } from '../../texts/texts.ts';
 
 interface ReplaySheetProps {
   productId: string;
@@ -107,7 +109,7 @@ export function ReplaySheet({ productId, callId, shown, onClose }: ReplaySheetPr
         <div class="row">
           <progress class="grow" max={Math.max(1, ids.length)} value={tally.calls} aria-label="How far it is" />
           <span role="status">
-            {tally.calls} of {ids.length} calls
+            {counted(ids.length, '{done} of {count} call', '{done} of {count} calls', { done: countText(tally.calls) })}
           </span>
           <button type="button" onClick={() => stop.current.abort()}>
             Stop
@@ -115,16 +117,24 @@ export function ReplaySheet({ productId, callId, shown, onClose }: ReplaySheetPr
         </div>
       )}
       {(step === 'checking' || step === 'checked') && <DryRunTable tally={tally} />}
-      {step === 'checked' && isStopped && <Note>The dry run was stopped after {tally.calls} calls.</Note>}
+      {step === 'checked' && isStopped && (
+        <Note>
+          {counted(
+            tally.calls,
+            'The dry run was stopped after {count} call.',
+            'The dry run was stopped after {count} calls.',
+          )}
+        </Note>
+      )}
       {step === 'checked' && ids.length === 0 && checking.error === null && <Note>No call is like that.</Note>}
       {step === 'done' && (
         <Note>
           {isStopped
-            ? `Stopped after ${tally.calls} of ${ids.length} calls: `
-            : `${tally.calls} calls were run again: `}
-          {tally.stored} values stored, {tally.removed > 0 && `${tally.removed} removed, `}
-          {tally.rejected} refused, {tally.failed} calls failed
-          {tally.failure !== null && ` (${tally.failure})`}.
+            ? counted(ids.length, 'Stopped after {done} of {count} call:', 'Stopped after {done} of {count} calls:', {
+                done: countText(tally.calls),
+              })
+            : counted(tally.calls, '{count} call was run again:', '{count} calls were run again:')}{' '}
+          {tallyText(tally)}.
         </Note>
       )}
       <div class="actions">
@@ -143,10 +153,21 @@ export function ReplaySheet({ productId, callId, shown, onClose }: ReplaySheetPr
         )}
         {step === 'checked' && ids.length > 0 && (
           <button type="button" class="primary" onClick={() => void running.run()}>
-            Replay {ids.length === 1 ? 'the call' : `${ids.length} calls`}
+            {counted(ids.length, 'Replay the call', 'Replay {count} calls')}
           </button>
         )}
       </div>
     </Dialog>
   );
+}
+
+/** What the calls of a replay stored, and how many of them failed. */
+function tallyText({ stored, removed, rejected, failed, failure }: ReplayTally): string {
+  const counts = [
+    counted(stored, '{count} value stored', '{count} values stored'),
+    ...(removed > 0 ? [t('{removed} removed', { removed: countText(removed) })] : []),
+    t('{rejected} refused', { rejected: countText(rejected) }),
+    counted(failed, '{count} call failed', '{count} calls failed'),
+  ];
+  return `${counts.join(', ')}${failure === null ? '' : ` (${failure})`}`;
 }

@@ -8,7 +8,7 @@ import { Note } from '../../parts/note.tsx';
 import { useLater } from '../../parts/use-later.ts';
 import { workspaceId } from '../../session/session.ts';
 import { SourceProducts, SourceSearch } from './dashboards.graphql.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted } from '../../texts/texts.ts';
 
 type Way = 'devices' | 'product' | 'tags';
 
@@ -59,7 +59,7 @@ export function SourcePicker({ chosen, scope, error, onChange }: SourcePickerPro
       {error !== null && <Note kind="error">{error}</Note>}
       {chosen !== null && scope !== null && way !== 'devices' && (
         <small role="status">
-          {scope.totalCount === 1 ? '1 device' : `${countText(scope.totalCount)} devices`}
+          {counted(scope.totalCount, '{count} device', '{count} devices')}
           {scope.totalCount > scope.devices.length && `, of which ${scope.devices.length} are shown`}
         </small>
       )}

@@ -11,7 +11,7 @@ import { dateTimeText } from '../../parts/time-text.ts';
 import { RemoveExample } from './decoder.graphql.ts';
 import { blankInput, inputOfCall, inputOfRequest, isBlank, type TrialInput } from './trial-input.ts';
 import { type TrialDevice, type TrialVariable, UplinkForm } from './uplink-form.tsx';
-import { t } from '../../texts/texts.ts';
+import { counted, t } from '../../texts/texts.ts';
 
 /** The properties of a stored example that the picker needs. */
 export interface ShownExample {
@@ -92,7 +92,7 @@ export function InputCard(props: InputCardProps) {
             </optgroup>
           )}
           {calls.length > 0 && (
-            <optgroup label={`The last ${calls.length === 1 ? 'call' : `${calls.length} calls`}`}>
+            <optgroup label={counted(calls.length, 'The last call', 'The last {count} calls')}>
               {calls.map((call) => (
                 <option key={call.id} value={`call:${call.id}`}>
                   {callText(call)}

@@ -1,6 +1,7 @@
 import { href } from '../../navigation/place.ts';
 import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
+import { LOCALE } from '../../texts/languages.ts';
 
 interface StatisticsFactsProps {
   productId: string;
@@ -49,5 +50,5 @@ export function StatisticsFacts({ productId, statistics }: StatisticsFactsProps)
 function timeText(ms: number | null): string {
   return ms === null
     ? '–'
-    : t('{ms} ms', { ms: ms.toLocaleString(undefined, { maximumFractionDigits: ms < 10 ? 1 : 0 }) });
+    : t('{ms} ms', { ms: ms.toLocaleString(LOCALE, { maximumFractionDigits: ms < 10 ? 1 : 0 }) });
 }

@@ -1,5 +1,5 @@
 import { readBytes, type TrialInput } from './trial-input.ts';
-import { t } from '../../texts/texts.ts';
+import { counted, t } from '../../texts/texts.ts';
 
 /** A device that may have sent bytes. */
 export interface TrialDevice {
@@ -96,10 +96,8 @@ function bytesText(text: string): string {
   if (text.trim() === '')
     return t('Two hexadecimal digits for each byte (blanks, dashes, 0x do not matter), or base64.');
   if (bytes.length === 0) return t('Neither hexadecimal nor base64 yet.');
-  return t('{length} {text}, read as {text2}', {
-    length: bytes.length,
-    text: bytes.length === 1 ? 'byte' : 'bytes',
-    text2: isHex ? 'hexadecimal' : 'base64',
+  return counted(bytes.length, '{count} byte, read as {coding}', '{count} bytes, read as {coding}', {
+    coding: isHex ? 'hexadecimal' : 'base64',
   });
 }
 

@@ -7,7 +7,7 @@ import { Note } from '../../parts/note.tsx';
 import { useLater } from '../../parts/use-later.ts';
 import { type Comparison, EARLIER, MOST_DEVICES } from './comparison.ts';
 import { DevicesToCompare } from './device.graphql.ts';
-import { t } from '../../texts/texts.ts';
+import { counted, t } from '../../texts/texts.ts';
 
 const SETTLE_MS = 200;
 
@@ -46,8 +46,8 @@ export function CompareMenu({ comparison, device }: CompareMenuProps) {
       )}
       {deviceIds.length > 0 && (
         <Chosen
-          text={deviceIds.length === 1 ? 'with 1 device' : t('with {length} devices', { length: deviceIds.length })}
-          name="other devices"
+          text={counted(deviceIds.length, 'with {count} device', 'with {count} devices')}
+          name={t('other devices')}
           onRemove={() => setDevices([])}
         />
       )}
@@ -119,7 +119,13 @@ function ChooseDevices({ device, chosen, onClose, onChosen }: ChooseDevicesProps
           ))}
         </ul>
         {data !== null && found.length === 0 && <p class="hint">No other device of this product fits.</p>}
-        <p class="hint">Up to {MOST_DEVICES} devices of the same product.</p>
+        <p class="hint">
+          {counted(
+            MOST_DEVICES,
+            'Up to {count} device of the same product.',
+            'Up to {count} devices of the same product.',
+          )}
+        </p>
         <div class="actions">
           <button type="button" onClick={onClose}>
             Cancel

@@ -16,6 +16,7 @@ import { ExportMenu } from './export-menu.tsx';
 import { MqttClients } from './mqtt-clients.tsx';
 import type { FiringAlert, ShownDevice } from './shown-device.ts';
 import { WriteValue } from './write-value.tsx';
+import { counted } from '../../texts/texts.ts';
 
 interface DeviceHeadProps {
   device: ShownDevice;
@@ -76,7 +77,7 @@ export function DeviceHead({ device, alerts, shown, onChanged }: DeviceHeadProps
         {location !== null && <Fact name="Location">{location}</Fact>}
         <Fact name="Plan">
           {plan.name}
-          {plan.retentionDays !== null && `, ${plan.retentionDays} days`}
+          {plan.retentionDays !== null && counted(plan.retentionDays, ', {count} day', ', {count} days')}
         </Fact>
         {tags.length > 0 && (
           <Fact name="Tags">

@@ -11,6 +11,7 @@ import { dateTimeText } from '../../parts/time-text.ts';
 import { may } from '../../session/session.ts';
 import { localTime, readLocalTime } from '../../time/local-time.ts';
 import { AddNote, type NotePart, RemoveNote, UpdateNote } from './device.graphql.ts';
+import { counted } from '../../texts/texts.ts';
 
 interface DeviceNotesProps {
   deviceId: string;
@@ -41,7 +42,7 @@ export function DeviceNotes({ deviceId, notes, range, onChanged }: DeviceNotesPr
       {removing.error !== null && <Note kind="error">{removing.error}</Note>}
       {shown.length > 0 && (
         <details>
-          <summary>{shown.length === 1 ? '1 note in this range' : `${shown.length} notes in this range`}</summary>
+          <summary>{counted(shown.length, '{count} note in this range', '{count} notes in this range')}</summary>
           <ul>
             {shown.map((note) => (
               <li

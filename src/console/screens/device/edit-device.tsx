@@ -9,8 +9,8 @@ import { FormEnd } from '../../parts/form-end.tsx';
 import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { EditChoices, UpdateDevice } from './device.graphql.ts';
 import type { ShownDevice } from './shown-device.ts';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { countedParts, t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 interface EditDeviceProps {
   device: ShownDevice;
@@ -105,8 +105,12 @@ export function EditDevice({ device, onClose, onSaved }: EditDeviceProps) {
         </label>
         {loss !== null && (
           <Note kind="error">
-            This plan keeps less: <strong>{countText(loss)}</strong> older {loss === 1 ? 'value goes' : 'values go'} for
-            good, seven days after the change.
+            {countedParts(
+              loss,
+              'This plan keeps less: {count} older value goes for good, seven days after the change.',
+              'This plan keeps less: {count} older values go for good, seven days after the change.',
+              { count: <strong>{countText(loss)}</strong> },
+            )}
           </Note>
         )}
         <FormEnd action={saving} onCancel={onClose} danger={loss !== null}>

@@ -1,7 +1,8 @@
 import { shownText } from '../../fields/display.ts';
 import { placeText, readPlace } from '../../map/place.ts';
 import { dateTimeText } from '../../parts/time-text.ts';
-import { countText, numberText, roundedWithin } from '../../parts/value-text.ts';
+import { numberText, roundedWithin } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
 import type { DeviceField } from './device.graphql.ts';
 
 /** Statistics of a range of one field, from the API. */

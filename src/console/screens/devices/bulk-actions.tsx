@@ -7,13 +7,13 @@ import { pickWithKeys } from '../../parts/pick-with-keys.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { type ChangedDevices, changeMany } from './change-many.ts';
 import { type ChosenDevice, devicesThatFit } from './chosen-devices.ts';
-import { ConfirmChange, devicesText, type WishedChange } from './confirm-change.tsx';
+import { ConfirmChange, type WishedChange } from './confirm-change.tsx';
 import { ConfirmPlan, type ShortPlan } from './confirm-plan.tsx';
 import type { DeviceFilter } from './device-filter.ts';
 import { ExportChosen } from './export-chosen.tsx';
 import { MoveDevices } from './move-devices.tsx';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted, t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 interface BulkActionsProps {
   /** The selected devices. */
@@ -68,7 +68,7 @@ export function BulkActions({
   });
   const planning = useAction(async (slug: string, some: readonly ChosenDevice[]) => {
     const { changed: count } = await changeMany({ ids: some.map(({ id }) => id) }, { plan: slug }, false);
-    toast(t('Plan of {devicesText} changed.', { devicesText: devicesText(count) }));
+    toast(counted(count, 'Plan of {count} device changed.', 'Plan of {count} devices changed.'));
     onDone();
   });
   const isBusy = finding.busy || planning.busy;
@@ -76,9 +76,13 @@ export function BulkActions({
   return (
     <div class="bulk" role="region" aria-label="Selected devices">
       <strong role="status">
-        {found === null
-          ? `${devicesText(number)} ${all ? 'that fit' : 'selected'}`
-          : `Found ${countText(found)} of ${devicesText(number)}`}
+        {found !== null
+          ? counted(number, 'Found {found} of {count} device', 'Found {found} of {count} devices', {
+              found: countText(found),
+            })
+          : all
+            ? counted(number, '{count} device that fits', '{count} devices that fit')
+            : counted(number, '{count} device selected', '{count} devices selected')}
       </strong>
       {!isBusy && !isAll && total !== null && total > devices.length && (
         <button type="button" class="quiet" onClick={() => setAll(true)}>
@@ -98,7 +102,10 @@ export function BulkActions({
           if (wanted === '') return;
           setChange({
             title: t('Add the tag “{wanted}”', { wanted }),
-            done: t('Tag “{wanted}” added to', { wanted }),
+            done: (count) =>
+              counted(count, 'Tag “{wanted}” added to {count} device.', 'Tag “{wanted}” added to {count} devices.', {
+                wanted,
+              }),
             input: { addTags: [wanted] },
           });
         }}
@@ -122,7 +129,10 @@ export function BulkActions({
           onChoose={(gone) =>
             setChange({
               title: t('Take the tag “{gone}” away', { gone }),
-              done: t('Tag “{gone}” taken from', { gone }),
+              done: (count) =>
+                counted(count, 'Tag “{gone}” taken from {count} device.', 'Tag “{gone}” taken from {count} devices.', {
+                  gone,
+                }),
               input: { removeTags: [gone] },
             })
           }
@@ -140,7 +150,10 @@ export function BulkActions({
           if (retentionDays === null)
             setChange({
               title: t('Change to the plan {name}', { name }),
-              done: t('Plan {name} given to', { name }),
+              done: (count) =>
+                counted(count, 'Plan {name} given to {count} device.', 'Plan {name} given to {count} devices.', {
+                  name,
+                }),
               input: { plan: slug },
             });
           else void finding.run((some) => setAsking({ kind: 'plan', plan: { ...plan, retentionDays }, devices: some }));

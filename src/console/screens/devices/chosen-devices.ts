@@ -2,8 +2,7 @@ import type { DataOf } from '../../api/operation.ts';
 import { request } from '../../api/request.ts';
 import { conditionArguments, type DeviceFilter } from './device-filter.ts';
 import { DevicesThatFit } from './devices.graphql.ts';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted } from '../../texts/texts.ts';
 
 const PAGE = 500;
 /** Maximum devices that the API deletes at once. */
@@ -33,9 +32,11 @@ export async function devicesThatFit(
     after = devices.pageInfo.hasNextPage ? devices.pageInfo.endCursor : null;
     if (found.length > MAX_CHOSEN || (after !== null && found.length === MAX_CHOSEN))
       throw new Error(
-        t('More than {MAX_CHOSEN} devices fit. Narrow the filter, and do it part by part.', {
-          MAX_CHOSEN: countText(MAX_CHOSEN),
-        }),
+        counted(
+          MAX_CHOSEN,
+          'More than {count} device fits. Narrow the filter, and do it part by part.',
+          'More than {count} devices fit. Narrow the filter, and do it part by part.',
+        ),
       );
   } while (after !== null);
   return found;

@@ -5,15 +5,15 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { type Changed, type ChangedDevices, changeMany } from './change-many.ts';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted, countedParts } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 /** A change of many devices, in words before and after it. */
 export interface WishedChange {
   /** Such as `Add the tag “roof”`. */
   title: string;
-  /** Such as `Tag “roof” added to`, followed by the number of devices. */
-  done: string;
+  /** Such as `Tag “roof” added to 2 devices.` */
+  done: (count: number) => string;
   input: UpdateDevicesInput;
 }
 
@@ -26,18 +26,18 @@ interface ConfirmChangeProps {
 
 /** Says what a change would do, as the server counts it, and does it when asked to. */
 export function ConfirmChange({ change: { title, done, input }, devices, onClose, onDone }: ConfirmChangeProps) {
-  const [counted, setCounted] = useState<Changed | null>(null);
-  const counting = useAction(async () => setCounted(await changeMany(devices, input, true)));
+  const [outcome, setOutcome] = useState<Changed | null>(null);
+  const counting = useAction(async () => setOutcome(await changeMany(devices, input, true)));
   const changing = useAction(async () => {
     const { changed } = await changeMany(devices, input, false);
-    toast(`${done} ${devicesText(changed)}.`);
+    toast(done(changed));
     onDone();
   });
   useEffect(() => void counting.run(), []);
   const error = counting.error ?? changing.error;
   return (
     <Dialog title={`${title}?`} onClose={onClose}>
-      <p aria-live="polite">{counted === null ? 'Counting the devices…' : <Outcome {...counted} />}</p>
+      <p aria-live="polite">{outcome === null ? 'Counting the devices…' : <Outcome {...outcome} />}</p>
       {error !== null && <Note kind="error">{error}</Note>}
       <div class="actions">
         <button type="button" onClick={onClose}>
@@ -46,10 +46,12 @@ export function ConfirmChange({ change: { title, done, input }, devices, onClose
         <button
           type="button"
           class="primary"
-          disabled={counted === null || counted.changed === 0 || changing.busy}
+          disabled={outcome === null || outcome.changed === 0 || changing.busy}
           onClick={() => void changing.run()}
         >
-          Change {counted === null ? 'them' : devicesText(counted.changed)}
+          {outcome === null
+            ? 'Change them'
+            : counted(outcome.changed, 'Change {count} device', 'Change {count} devices')}
         </button>
       </div>
     </Dialog>
@@ -58,15 +60,11 @@ export function ConfirmChange({ change: { title, done, input }, devices, onClose
 
 function Outcome({ matched, changed }: Changed) {
   const same = matched - changed;
+  const slots = { count: <strong>{countText(changed)}</strong> };
   return (
     <>
-      It changes <strong>{devicesText(changed)}</strong>
-      {same === 0 ? '.' : `; ${devicesText(same)} ${same === 1 ? 'has' : 'have'} it already.`}
+      {countedParts(changed, 'It changes {count} device.', 'It changes {count} devices.', slots)}
+      {same > 0 && <> {counted(same, '{count} device has it already.', '{count} devices have it already.')}</>}
     </>
   );
-}
-
-/** A number of devices in words. */
-export function devicesText(count: number): string {
-  return count === 1 ? '1 device' : t('{count} devices', { count: countText(count) });
 }

@@ -5,8 +5,8 @@ import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
 import { PlanLoss } from './devices.graphql.ts';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted, countedParts, t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 /** A plan that keeps history for a limited time. */
 export interface ShortPlan {
@@ -24,11 +24,11 @@ interface ConfirmPlanProps {
 
 /** Shows how many values of the devices another plan would delete, and asks for confirmation. */
 export function ConfirmPlan({ devices, plan, onClose, onConfirm }: ConfirmPlanProps) {
-  const [{ values, counted }, setCount] = useState({ values: 0, counted: 0 });
+  const [{ values, looked }, setCount] = useState({ values: 0, looked: 0 });
   const counting = useAction((signal: AbortSignal) => {
     const count = async ({ id }: { id: string }): Promise<void> => {
       const { planChange } = await request(PlanLoss, { id, plan: plan.slug }, signal);
-      setCount((sum) => ({ values: sum.values + planChange.measurements, counted: sum.counted + 1 }));
+      setCount((sum) => ({ values: sum.values + planChange.measurements, looked: sum.looked + 1 }));
     };
     return forEachOf(devices, count, signal);
   });
@@ -37,20 +37,27 @@ export function ConfirmPlan({ devices, plan, onClose, onConfirm }: ConfirmPlanPr
     void counting.run(stop.signal);
     return () => stop.abort();
   }, []);
-  const isCounted = counted === devices.length;
-  const what = devices.length === 1 ? devices[0]!.name : t('{length} devices', { length: countText(devices.length) });
-  const days = plan.retentionDays === 1 ? 'day' : 'days';
+  const isCounted = looked === devices.length;
+  const what = devices.length === 1 ? devices[0]!.name : counted(devices.length, '{count} device', '{count} devices');
   return (
     <Dialog title={`Plan ${plan.name} for ${what}?`} onClose={onClose}>
       <p aria-live="polite">
         {isCounted ? (
           <>
-            It keeps history for {plan.retentionDays} {days}. <strong>{countText(values)}</strong> older{' '}
-            {values === 1 ? 'value goes' : 'values go'} for good, <strong>seven days</strong> after the change. Until
-            then a plan that keeps more brings everything back.
+            {counted(plan.retentionDays, 'It keeps history for {count} day.', 'It keeps history for {count} days.')}{' '}
+            {countedParts(
+              values,
+              '{count} older value goes for good, seven days after the change.',
+              '{count} older values go for good, seven days after the change.',
+              { count: <strong>{countText(values)}</strong> },
+            )}{' '}
+            Until then a plan that keeps more brings everything back.
           </>
         ) : (
-          t('Counting the values that would go: {counted} of {length}…', { counted, length: devices.length })
+          t('Counting the values that would go: {counted} of {length}…', {
+            counted: looked,
+            length: devices.length,
+          })
         )}
       </p>
       {counting.error !== null && <Note kind="error">{counting.error}</Note>}

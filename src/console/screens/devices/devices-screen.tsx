@@ -21,7 +21,7 @@ import { useLiveRows } from './use-live-rows.ts';
 import { Views } from './views.tsx';
 import './devices.css';
 import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
 
 /** Rows before the end at which the next page is fetched. */
 const NEAR = 30;

@@ -1,6 +1,7 @@
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import type { DeviceFilter } from './device-filter.ts';
+import { counted } from '../../texts/texts.ts';
 
 /** Maximum ids that fit into an address. */
 const IDS_A_FILE = 300;
@@ -23,11 +24,11 @@ export function ExportChosen({ ids, workspaceId, filter }: ExportChosenProps) {
   const parts = Array.from({ length: Math.ceil(ids.length / IDS_A_FILE) }, (_, at) => at * IDS_A_FILE);
   return (
     <Menu
-      label={`Export in ${parts.length} files`}
+      label={counted(parts.length, 'Export in {count} file', 'Export in {count} files')}
       class="boxed"
       button={
         <>
-          <Icon name="download" /> Export in {parts.length} files
+          <Icon name="download" /> {counted(parts.length, 'Export in {count} file', 'Export in {count} files')}
         </>
       }
     >

@@ -10,7 +10,7 @@ import type { OnExisting } from '../../api/schema-types.ts';
 import { ImportDevices as ImportFile } from './devices.graphql.ts';
 import { textOfFile } from './file-text.ts';
 import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
 
 /** Refused lines shown. */
 const SHOWN = 100;

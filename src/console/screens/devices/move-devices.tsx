@@ -5,10 +5,9 @@ import { useAction } from '../../api/use-action.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { devicesText } from './confirm-change.tsx';
 import { MoveDevice, MoveLoss } from './devices.graphql.ts';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted, countedParts, t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 interface MoveDevicesProps {
   devices: readonly { id: string; name: string }[];
@@ -19,7 +18,7 @@ interface MoveDevicesProps {
 
 /** Moves devices to another product after saying how many of their values have no field there. */
 export function MoveDevices({ devices, product, onClose, onDone }: MoveDevicesProps) {
-  const [{ counted, values, fields }, setCount] = useState({ counted: 0, values: 0, fields: new Set<string>() });
+  const [{ looked, values, fields }, setCount] = useState({ looked: 0, values: 0, fields: new Set<string>() });
   const [moved, setMoved] = useState(0);
   const stop = useRef(new AbortController());
   const counting = useAction((signal: AbortSignal) =>
@@ -28,7 +27,7 @@ export function MoveDevices({ devices, product, onClose, onDone }: MoveDevicesPr
       async ({ id }) => {
         const { productChange } = await request(MoveLoss, { deviceId: id, productId: product.id }, signal);
         setCount((sum) => ({
-          counted: sum.counted + 1,
+          looked: sum.looked + 1,
           values: sum.values + productChange.measurements,
           fields: new Set([...sum.fields, ...productChange.dropped.map(({ field }) => field)]),
         }));
@@ -49,8 +48,8 @@ export function MoveDevices({ devices, product, onClose, onDone }: MoveDevicesPr
     );
     toast(
       signal.aborted
-        ? t('Stopped: {devicesText} moved.', { devicesText: devicesText(done) })
-        : t('Moved {devicesText} to {name}.', { devicesText: devicesText(done), name: product.name }),
+        ? counted(done, 'Stopped: {count} device moved.', 'Stopped: {count} devices moved.')
+        : counted(done, 'Moved {count} device to {name}.', 'Moved {count} devices to {name}.', { name: product.name }),
     );
     onDone();
   });
@@ -59,20 +58,27 @@ export function MoveDevices({ devices, product, onClose, onDone }: MoveDevicesPr
     void counting.run(signal);
     return () => stop.current.abort();
   }, []);
-  const isCounted = counted === devices.length;
+  const isCounted = looked === devices.length;
   const error = counting.error ?? moving.error;
   return (
-    <Dialog title={`Move ${devicesText(devices.length)} to ${product.name}?`} onClose={onClose}>
+    <Dialog
+      title={counted(devices.length, 'Move {count} device to {name}?', 'Move {count} devices to {name}?', {
+        name: product.name,
+      })}
+      onClose={onClose}
+    >
       <p aria-live="polite">
         {moving.busy ? (
           t('Moved {moved} of {length}…', { moved, length: devices.length })
         ) : !isCounted ? (
-          t('Looking at what would go: {counted} of {length}…', { counted, length: devices.length })
+          t('Looking at what would go: {counted} of {length}…', { counted: looked, length: devices.length })
         ) : values === 0 ? (
           t('Every value goes with them: the product has a field for each.')
         ) : (
           <>
-            <strong>{countText(values)}</strong> {values === 1 ? 'value goes' : 'values go'} at once, for good:{' '}
+            {countedParts(values, '{count} value goes at once, for good.', '{count} values go at once, for good.', {
+              count: <strong>{countText(values)}</strong>,
+            })}{' '}
             {product.name} has no field for {[...fields].join(', ')}.
           </>
         )}

@@ -3,8 +3,8 @@ import { TimeAgo } from '../../parts/time-ago.tsx';
 import { dateTimeText } from '../../parts/time-text.ts';
 import { DELIVERY_STATES } from './endpoint-words.ts';
 import type { DeliveryParts } from './endpoints.graphql.ts';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted, t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 interface DeliveryRowProps {
   delivery: DeliveryParts;
@@ -29,7 +29,7 @@ export function DeliveryRow({ delivery, onRetry }: DeliveryRowProps) {
           </small>
           <small class="delivery-said">
             {last !== undefined && answerOf(last)}
-            {attempts.length > 1 && `, ${attempts.length} tries`}
+            {attempts.length > 1 && counted(attempts.length, ', {count} try', ', {count} tries')}
             {status === 'WAITING' && nextAttemptAt !== null && (
               <>
                 , again <TimeLeft at={nextAttemptAt} isCalm past="now" />

@@ -7,8 +7,8 @@ import { onSubmit, textsOf } from '../../parts/form-texts.ts';
 import { readLocalTime } from '../../time/local-time.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { RetryDeliveries } from './endpoints.graphql.ts';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted, t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 interface RetrySheetProps {
   endpointId: string;
@@ -18,12 +18,12 @@ interface RetrySheetProps {
 
 /** Sends deliveries that were given up again: first counts them, then sends those. */
 export function RetrySheet({ endpointId, onClose, onDone }: RetrySheetProps) {
-  const [counted, setCounted] = useState<{ count: number; from: string | null; to: string | null } | null>(null);
+  const [found, setFound] = useState<{ count: number; from: string | null; to: string | null } | null>(null);
   const work = useAction(async (form: HTMLFormElement) => {
-    if (counted !== null) {
-      const { from, to } = counted;
+    if (found !== null) {
+      const { from, to } = found;
       const { retryDeliveries } = await request(RetryDeliveries, { endpointId, from, to });
-      toast(t('{retryDeliveries} sent again.', { retryDeliveries: countText(retryDeliveries) }));
+      toast(counted(retryDeliveries, '{count} delivery sent again.', '{count} deliveries sent again.'));
       onDone();
       onClose();
       return;
@@ -31,30 +31,32 @@ export function RetrySheet({ endpointId, onClose, onDone }: RetrySheetProps) {
     const text = textsOf(form);
     const range = { from: readLocalTime(text('from')), to: readLocalTime(text('to')) };
     const { retryDeliveries } = await request(RetryDeliveries, { endpointId, ...range, dryRun: true });
-    setCounted({ count: retryDeliveries, ...range });
+    setFound({ count: retryDeliveries, ...range });
   });
   return (
     <Dialog title="Send again what was given up" onClose={onClose}>
       <form class="stack" onSubmit={onSubmit(work.run)}>
         <label>
           Queued since
-          <input name="from" type="datetime-local" onInput={() => setCounted(null)} />
+          <input name="from" type="datetime-local" onInput={() => setFound(null)} />
         </label>
         <label>
           Queued before
-          <input name="to" type="datetime-local" onInput={() => setCounted(null)} />
+          <input name="to" type="datetime-local" onInput={() => setFound(null)} />
           <small>Both left out: all that was given up, at most the oldest 10,000.</small>
         </label>
         <p role="status">
-          {counted !== null &&
-            (counted.count === 0
+          {found !== null &&
+            (found.count === 0
               ? t('Nothing was given up in that time.')
-              : t('{count} would be sent again. Their tries begin anew.', {
-                  count: countText(counted.count),
-                }))}
+              : counted(
+                  found.count,
+                  '{count} delivery would be sent again. Its tries begin anew.',
+                  '{count} deliveries would be sent again. Their tries begin anew.',
+                ))}
         </p>
-        <FormEnd action={{ ...work, busy: work.busy || counted?.count === 0 }} onCancel={onClose}>
-          {counted === null || counted.count === 0 ? 'Count them' : `Send ${countText(counted.count)} again`}
+        <FormEnd action={{ ...work, busy: work.busy || found?.count === 0 }} onCancel={onClose}>
+          {found === null || found.count === 0 ? 'Count them' : `Send ${countText(found.count)} again`}
         </FormEnd>
       </form>
     </Dialog>

@@ -1,6 +1,7 @@
 import { href } from '../../navigation/place.ts';
 import { LOCALE } from '../../texts/languages.ts';
-import { countText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
+import { counted } from '../../texts/texts.ts';
 
 const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
@@ -23,7 +24,7 @@ export function DaysCard({ days }: { days: readonly { day: string; values: numbe
           <li key={day} title={`${DAY.format(new Date(day))}: ${countText(values)}`}>
             <i style={{ height: `${(100 * values) / most}%` }} />
             <small>{DAY.format(new Date(day))}</small>
-            <span class="unseen">: {countText(values)} values</span>
+            <span class="unseen">: {counted(values, '{count} value', '{count} values')}</span>
           </li>
         ))}
       </ol>

@@ -11,7 +11,7 @@ import { may, workspaceId } from '../../session/session.ts';
 import { DaysCard } from './days-card.tsx';
 import { Home } from './home.graphql.ts';
 import './home.css';
-import { countText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
 
 const LOOK_MS = 30_000;
 

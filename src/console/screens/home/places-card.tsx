@@ -4,7 +4,7 @@ import { DeviceMap } from '../../map/device-map.tsx';
 import { Note } from '../../parts/note.tsx';
 import { workspaceId } from '../../session/session.ts';
 import { HomePlaces } from './home.graphql.ts';
-import { countText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
 
 const LOOK_MS = 30_000;
 

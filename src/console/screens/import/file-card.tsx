@@ -5,7 +5,8 @@ import { takeHandedFile } from '../../importing/handed-file.ts';
 import { Note } from '../../parts/note.tsx';
 import { type FileHead, readHead } from './file-head.ts';
 import { openFile, type TextFile } from './file-text.ts';
-import { t } from '../../texts/texts.ts';
+import { counted, t } from '../../texts/texts.ts';
+import { LOCALE } from '../../texts/languages.ts';
 
 /** A file that was opened, with its begin. */
 export interface OpenFile {
@@ -99,16 +100,15 @@ export function FileCard({ opened, isBusy, onOpen }: FileCardProps) {
 }
 
 const DELIMITERS = new Map([
-  [',', 'commas'],
-  [';', 'semicolons'],
-  ['\t', 'tabs'],
+  [',', t('commas')],
+  [';', t('semicolons')],
+  ['\t', t('tabs')],
 ]);
 
 function kindText({ kind, delimiter, headings }: FileHead): string {
   if (kind === 'ndjson') return 'NDJSON';
-  return t('CSV with {text}, {length} columns', {
+  return counted(headings.length, 'CSV with {text}, {count} column', 'CSV with {text}, {count} columns', {
     text: DELIMITERS.get(delimiter) ?? `"${delimiter}"`,
-    length: headings.length,
   });
 }
 
@@ -116,5 +116,5 @@ function sizeText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB'];
   let [size, unit] = [bytes, 0];
   for (; size >= 1_000 && unit < units.length - 1; unit += 1) size /= 1_000;
-  return `${size.toLocaleString(undefined, { maximumFractionDigits: 1 })} ${units[unit]}`;
+  return `${size.toLocaleString(LOCALE, { maximumFractionDigits: 1 })} ${units[unit]}`;
 }

@@ -5,7 +5,7 @@ import type { FileHead } from './file-head.ts';
 import type { ImportProgress } from './import-run.ts';
 import { refusedFile } from './refused-file.ts';
 import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
 
 /** Refused lines shown; all that are kept are in the file. */
 const SHOWN = 100;

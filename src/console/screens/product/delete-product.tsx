@@ -10,8 +10,8 @@ import { onSubmit } from '../../parts/form-texts.ts';
 import { toast } from '../../parts/toasts.tsx';
 import { DeleteProduct as Delete, DevicesOfProduct } from './product.graphql.ts';
 import type { ShownProduct } from './shown-product.ts';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { countedParts, t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 /** Maximum devices whose values are counted. */
 const COUNTED = 500;
@@ -28,6 +28,7 @@ export function DeleteProduct({ product: { id, name }, onClose }: { product: Sho
     navigate(href('/products'), { replace: true });
   });
   const isCounted = edges !== null && count.counted === edges.length;
+  const those = <strong>{countText(count.values)}</strong>;
   const error = deleting.error ?? count.error ?? unknown?.message ?? null;
   return (
     <Dialog title={`Delete ${name}?`} onClose={onClose}>
@@ -35,15 +36,20 @@ export function DeleteProduct({ product: { id, name }, onClose }: { product: Sho
         <p aria-live="polite">
           {isCounted ? (
             <>
-              <strong>{countText(totalCount)}</strong> {totalCount === 1 ? 'device goes' : 'devices go'} with it and{' '}
-              {totalCount > edges.length && 'at least '}
-              <strong>{countText(count.values)}</strong> {count.values === 1 ? 'value' : 'values'}; its fields, decoder
-              versions, dashboard and logged calls too. This cannot be undone.
+              {countedParts(totalCount, '{count} device goes with it,', '{count} devices go with it,', {
+                count: <strong>{countText(totalCount)}</strong>,
+              })}{' '}
+              {totalCount > edges.length
+                ? countedParts(count.values, 'and at least {count} value;', 'and at least {count} values;', {
+                    count: those,
+                  })
+                : countedParts(count.values, 'and {count} value;', 'and {count} values;', { count: those })}{' '}
+              its fields, decoder versions, dashboard and logged calls too. This cannot be undone.
             </>
           ) : (
-            t('Counting the values that would go: {counted} of {text} devices…', {
+            t('Counting the values that would go: {counted} of {length}…', {
               counted: count.counted,
-              text: edges?.length ?? '…',
+              length: edges?.length ?? '…',
             })
           )}
         </p>

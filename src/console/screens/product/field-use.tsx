@@ -4,14 +4,16 @@ import { useAction } from '../../api/use-action.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { Note } from '../../parts/note.tsx';
 import { CountValuesOfField, type ProductField, UseOfField } from './product.graphql.ts';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted, t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 interface Counted {
   values: number;
   devices: number;
   ofDevices: number;
 }
+
+const EVERY = t('Every value recorded for it will be deleted.');
 
 interface Widget {
   title?: string;
@@ -22,10 +24,10 @@ interface Widget {
 /** The things that go with a field, or that name it and would find nothing any more. */
 export function FieldUse({ productId, field }: { productId: string; field: ProductField }) {
   const { id, identifier } = field;
-  const [counted, setCounted] = useState<Counted | null>(null);
+  const [found, setFound] = useState<Counted | null>(null);
   const counting = useAction(async () => {
     const { updateField } = await request(CountValuesOfField, { id });
-    setCounted(updateField.misfits);
+    setFound(updateField.misfits);
   });
   useEffect(() => void counting.run(), [id]);
   const { data } = useQuery(UseOfField, { id: productId });
@@ -35,11 +37,11 @@ export function FieldUse({ productId, field }: { productId: string; field: Produ
   return (
     <>
       <p role="status" aria-busy={counting.busy}>
-        {counted === null ? 'Every value recorded for it' : valuesText(counted)} will be deleted. This cannot be undone.
+        {found === null ? EVERY : valuesText(found)} This cannot be undone.
       </p>
       {shown.length > 0 && (
         <p>
-          {shown.length === 1 ? 'A widget of the dashboard shows' : `${shown.length} widgets of the dashboard show`} it:{' '}
+          {counted(shown.length, 'A widget of the dashboard shows it:', '{count} widgets of the dashboard show it:')}{' '}
           {shown.map(({ title, kind }) => title ?? kind).join(', ')}.
         </p>
       )}
@@ -50,17 +52,16 @@ export function FieldUse({ productId, field }: { productId: string; field: Produ
 }
 
 function valuesText({ values, devices, ofDevices }: Counted): string {
-  if (values === 0)
-    return devices < ofDevices ? t('Every value recorded for it') : t('No value is recorded for it; nothing');
-  const those = values === 1 ? '1 value' : t('{values} values', { values: countText(values) });
+  if (values === 0) return devices < ofDevices ? EVERY : t('No value is recorded for it; nothing will be deleted.');
+  const those = counted(values, '{count} value', '{count} values');
   return devices < ofDevices
-    ? t('{those} of the first {devices} devices, and those of {ofDevices} more,', {
-        those,
+    ? counted(
         devices,
-        ofDevices: countText(ofDevices - devices),
-      })
-    : t('{those} of {text}', {
+        '{those} of the first device, and those of {others} more, will be deleted.',
+        '{those} of the first {count} devices, and those of {others} more, will be deleted.',
+        { those, others: countText(ofDevices - devices) },
+      )
+    : counted(devices, '{those} of {count} device will be deleted.', '{those} of {count} devices will be deleted.', {
         those,
-        text: devices === 1 ? '1 device' : `${countText(devices)} devices`,
       });
 }

@@ -1,7 +1,8 @@
 import { href } from '../../navigation/place.ts';
-import { countText, numberText } from '../../parts/value-text.ts';
+import { numberText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
 import type { ShownProduct } from './shown-product.ts';
-import { t } from '../../texts/texts.ts';
+import { counted, t } from '../../texts/texts.ts';
 
 const SENDS = {
   API: t('to the record endpoint or the webhook'),
@@ -10,16 +11,18 @@ const SENDS = {
 };
 const SET = { DEVICE: '', PRODUCT: '', WORKSPACE: t(', the workspace’s'), SERVER: t(', the server’s') };
 const USUAL_SILENCE = 2_400;
-const UNITS: [seconds: number, name: string][] = [
-  [86_400, t('days')],
-  [3_600, t('hours')],
-  [60, t('minutes')],
+const UNITS: [seconds: number, text: (count: number) => string][] = [
+  [86_400, (count) => counted(count, '{count} day', '{count} days')],
+  [3_600, (count) => counted(count, '{count} hour', '{count} hours')],
+  [60, (count) => counted(count, '{count} minute', '{count} minutes')],
 ];
 
 /** The duration in the largest unit in which it is a whole number above one. */
 function durationText(seconds: number): string {
-  const [unit, name] = UNITS.find(([each]) => seconds % each === 0 && seconds > each) ?? [1, t('seconds')];
-  return `${countText(seconds / unit)} ${name}`;
+  const found = UNITS.find(([each]) => seconds % each === 0 && seconds > each);
+  if (found === undefined) return counted(seconds, '{count} second', '{count} seconds');
+  const [unit, text] = found;
+  return text(seconds / unit);
 }
 
 /** The way a product's devices send, their number, and their common settings. */

@@ -11,8 +11,7 @@ import { DeleteRule, type RuleParts, UpdateRule } from '../../rules/rules.graphq
 import { SeverityChip } from '../../rules/severity.tsx';
 import { may } from '../../session/session.ts';
 import type { ProductField } from './product.graphql.ts';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted, t } from '../../texts/texts.ts';
 
 /** Alerts that fire of one rule. */
 export type FiringOf = ReadonlyMap<string, number>;
@@ -129,7 +128,7 @@ function FiringLink({ productId, count }: { productId: string; count: number }) 
   if (count === 0) return <span class="firing muted">quiet</span>;
   return (
     <a class="firing" data-firing="true" href={href('/alerts', { product: productId })}>
-      {count === 1 ? '1 device fires' : `${countText(count)} devices fire`}
+      {counted(count, '{count} device fires', '{count} devices fire')}
     </a>
   );
 }

@@ -4,7 +4,7 @@ import { judgedText } from '../../rules/judged-text.ts';
 import type { RuleField, TestRule } from '../../rules/rules.graphql.ts';
 import { SeverityChip } from '../../rules/severity.tsx';
 import { durationText } from '../../time/duration.ts';
-import { countText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
 
 /** An alert that the rule would have made. */
 export type Episode = DataOf<typeof TestRule>['testRule'][number];

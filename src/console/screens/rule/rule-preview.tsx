@@ -4,7 +4,7 @@ import type { ApiError } from '../../api/api-error.ts';
 import { TimeChart } from '../../chart/time-chart.tsx';
 import { Note } from '../../parts/note.tsx';
 import { useLater } from '../../parts/use-later.ts';
-import { countText, numberText } from '../../parts/value-text.ts';
+import { numberText } from '../../parts/value-text.ts';
 import type { RuleField } from '../../rules/rules.graphql.ts';
 import { DevicePick } from './device-pick.tsx';
 import { type Episode, EpisodeStrip, EpisodeTable } from './episodes.tsx';
@@ -12,7 +12,7 @@ import type { Ground } from './ground.ts';
 import { mistakeOf } from '../../parts/mistake.tsx';
 import type { RuleDraft } from './rule-draft.ts';
 import { useTriedValues } from './use-tried-values.ts';
-import { t } from '../../texts/texts.ts';
+import { counted, t } from '../../texts/texts.ts';
 
 const LATER_MS = 400;
 /** Part of an episode that is shown before and after it. */
@@ -124,12 +124,8 @@ function sentence({ episodes, error, isBusy }: Trial, isWide: boolean): string {
   if (error !== null && !isBusy) return mistakeOf(error.message) === null ? error.message : t('See what is marked.');
   if (episodes === null) return t('Looking…');
   const devices = new Set(episodes.map(({ device }) => device.id)).size;
-  const times = episodes.length === 1 ? 'once' : t('{length} times', { length: countText(episodes.length) });
-  const where = !isWide
-    ? ''
-    : devices === 1
-      ? t(' on 1 device')
-      : t(' on {devices} devices', { devices: countText(devices) });
+  const times = counted(episodes.length, 'once', '{count} times');
+  const where = isWide ? counted(devices, ' on {count} device', ' on {count} devices') : '';
   const said =
     episodes.length === 0 ? t('It would not have fired') : t('It would have fired {times}{where}', { times, where });
   return `${said}${isBusy ? t(', as it was') : ''}.`;

@@ -8,8 +8,8 @@ import { givenIn, onSubmit } from '../../parts/form-texts.ts';
 import { Note } from '../../parts/note.tsx';
 import { adopt, type Outcome, type Unknown } from './adopt.ts';
 import type { AdoptionChoices } from './unknown-list.graphql.ts';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted, t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 interface AdoptSheetProps {
   chosen: readonly Unknown[];
@@ -43,7 +43,7 @@ export function AdoptSheet({ chosen, products, plans, onOutcome, onDone, onClose
   const title =
     chosen.length === 1
       ? t('Adopt {identifier}', { identifier: first?.identifier })
-      : t('Adopt {length} devices', { length: countText(chosen.length) });
+      : counted(chosen.length, 'Adopt {count} device', 'Adopt {count} devices');
   if (ofNetworks.length > 0 && products.length === 0)
     return (
       <Dialog title={title} onClose={onClose}>
@@ -57,14 +57,19 @@ export function AdoptSheet({ chosen, products, plans, onOutcome, onDone, onClose
     <Dialog title={title} onClose={onClose}>
       <form class="stack" onSubmit={onSubmit(adopting.run)}>
         <p>
-          {chosen.length === 1 ? 'It becomes a device' : 'They become devices'}, and what was sent so far and kept is
+          {counted(chosen.length, 'It becomes a device.', 'They become devices.')} What was sent so far and kept is
           decoded again, under the time at which it came.
         </p>
         {named.map((id) => (
           <p key={id} class="hint">
             {chosen.length === 1
               ? `The webhook of ${nameOf(id)} named it: it goes into that product.`
-              : `${chosen.filter(({ productId }) => productId === id).length} named by the webhook of ${nameOf(id)} go into that product.`}
+              : counted(
+                  chosen.filter(({ productId }) => productId === id).length,
+                  '{count} named by the webhook of {name} goes into that product.',
+                  '{count} named by the webhook of {name} go into that product.',
+                  { name: nameOf(id) },
+                )}
           </p>
         ))}
         {ofNetworks.length > 0 && (

@@ -1,6 +1,7 @@
 import { href } from '../../navigation/place.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { countText, type MeasuredValue, valueText } from '../../parts/value-text.ts';
+import { type MeasuredValue, valueText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
 import type { Outcome } from './adopt.ts';
 import type { AdoptedDevice } from './unknown-list.graphql.ts';
 

@@ -15,8 +15,8 @@ import { AdoptSheet } from './adopt-sheet.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { AdoptionChoices, UnknownList } from './unknown-list.graphql.ts';
 import './unknown-screen.css';
-import { t } from '../../texts/texts.ts';
-import { countText } from '../../parts/value-text.ts';
+import { counted, t } from '../../texts/texts.ts';
+import { countText } from '../../texts/count-text.ts';
 
 const LOOK_MS = 5_000;
 /** Rows drawn before one asks for more. */
@@ -141,7 +141,7 @@ export function UnknownScreen() {
                     </small>
                   </td>
                   <td class="number" title={`first ${dateTimeText(new Date(one.firstSeenAt))}`}>
-                    {one.seen === 1 ? 'once' : `${countText(one.seen)} times`}
+                    {counted(one.seen, 'once', '{count} times')}
                   </td>
                   <td>
                     <TimeAgo at={one.lastSeenAt} />

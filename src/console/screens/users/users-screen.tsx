@@ -9,7 +9,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { useLater } from '../../parts/use-later.ts';
-import { countText } from '../../parts/value-text.ts';
+import { countText } from '../../texts/count-text.ts';
 import { session } from '../../session/session.ts';
 import { MakePasswordLink } from '../access/access.graphql.ts';
 import { Links, type PersonLink } from '../access/links.tsx';
