@@ -40,6 +40,7 @@ import { createLog, endOnUncaught, logAtRest } from './log.ts';
 import { measuredEngine } from './metrics/measured.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { DecoderPool } from './sandbox/decoder-pool.ts';
+import { FetchedTiles } from './transmission/fetched-tiles.ts';
 import { NetTransmitter } from './transmission/net-transmitter.ts';
 import type { WorkerSeat } from './workers/worker-seat.ts';
 import { YamlThread } from './yaml/yaml-thread.ts';
@@ -157,6 +158,7 @@ async function build(
     domain,
     database,
     cluster,
+    mapTiles: config.mapTiles === null ? null : new FetchedTiles({ ...config.mapTiles, log }),
     baseUrl,
     now,
     watchExecution,

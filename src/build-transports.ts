@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Database } from './domain/ports/database.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
+import type { MapTiles } from './domain/ports/map-tiles.ts';
 import type { Domain } from './build-domain.ts';
 import { InvalidInputThrottle } from './scheduling/invalid-input-throttle.ts';
 import { createGraphqlTransport, type GraphqlTransport } from './graphql/transport/graphql-transport.ts';
@@ -22,6 +23,7 @@ import { jsonBody } from './http/json-body.ts';
 import { ConsoleFiles, leadToConsole } from './http/console-files.ts';
 import { sessionSecretOf } from './http/session-cookie.ts';
 import { sessionRoute } from './http/session-route.ts';
+import { tileRoute } from './http/tile-route.ts';
 import { deviceFileRoute } from './http/device-file-route.ts';
 import { exportRoute, historyFileRoute } from './http/export-route.ts';
 import { deviceImportRoute, importRoute } from './http/import-route.ts';
@@ -41,6 +43,8 @@ interface TransportsDeps {
   domain: Domain;
   database: Database;
   cluster: Cluster;
+  /** null: there is no tile server. */
+  mapTiles: MapTiles | null;
   baseUrl: () => string;
   now: () => number;
   watchExecution?: WatchExecution | undefined;
@@ -66,7 +70,7 @@ export interface Transports extends PathDoorkeepers {
 
 /** Builds the two transports, REST and GraphQL, over one domain. */
 export async function createTransports(deps: TransportsDeps): Promise<Transports> {
-  const { config, domain, database, cluster, baseUrl, now, watchExecution, log } = deps;
+  const { config, domain, database, cluster, mapTiles, baseUrl, now, watchExecution, log } = deps;
   const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;
   const { perMinute, trustedProxies } = config.anonymous;
   const anonymous = new AnonymousRequests({ perMinute, trustedProxies, now });
@@ -165,6 +169,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
         baseUrl,
         bounds,
       }),
+      '/console/tiles': tileRoute(mapTiles),
       '/console': new ConsoleFiles(config.allowedOrigins).serve,
       '/': leadToConsole,
       '/v1/openapi.json': (context) => {

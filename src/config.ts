@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type DatabaseSetting, readDatabase, readReplicas } from './database-settings.ts';
 import { type MqttSettings, readMqttSettings } from './mqtt-settings.ts';
+import { type MapTileSettings, readMapTiles } from './map-tile-settings.ts';
 import { type DeviceTags, readDeviceTags } from './domain/lines/device-tags.ts';
 import { PLAN_SLUGS, type RetentionDays } from './domain/plans/plans.ts';
 
@@ -134,6 +135,7 @@ export interface Config {
    */
   readonly shutdownGraceMs: number;
   readonly mqtt: MqttSettings;
+  readonly mapTiles: MapTileSettings | null;
   /**
    * `LINE_DEVICE_TAGS` (`device,host`): The tags of line protocol that name the device: the first that a line has;
    * `measurement+id` joins several by `-`.
@@ -272,6 +274,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     backups: backupFolder === null ? null : { folder: backupFolder, keep: whole('BACKUP_KEEP', 7, 1, 10_000) },
     shutdownGraceMs: whole('SHUTDOWN_GRACE_MS', 250, 0, 15_000),
     mqtt: readMqttSettings({ text, whole, choice: readChoice, isUrl, mistakes }),
+    mapTiles: readMapTiles(text, isUrl, mistakes),
     lineDeviceTags: readDeviceTags(text('LINE_DEVICE_TAGS') ?? 'device,host', mistakes),
   };
   if (mistakes.length > 0) throw new ConfigError(mistakes);

@@ -37,6 +37,7 @@ test('every mistake is named in one message, and no secret is shown', () => {
     MQTT_SOURCE_TOPICS: 'v1/+/+,tele/#/SENSOR',
     MQTT_SOURCE_WEBHOOK: 'short-secret',
     MQTT_SOURCE_RETAINED: 'true',
+    MAP_TILES_URL: 'https://tiles.example.org/{z}/{x}.png?key=short-secret',
   };
   const error = (() => {
     try {

@@ -49,7 +49,7 @@ function rangeOf(name: string): string {
 }
 
 test('the settings in docs/operating.md are those of the code', () => {
-  const text = textOf('src/config.ts') + textOf('src/mqtt-settings.ts');
+  const text = textOf('src/config.ts') + textOf('src/mqtt-settings.ts') + textOf('src/map-tile-settings.ts');
   const settings = [...text.matchAll(/\/\*\*\s+(?:\* )?`([A-Z_]+)` \((.+?)\): ([^]*?)\s*\*\//g)].map(
     ([, name, value, meaning]) => ({ name: name!, value: value!, meaning: meaning!.replaceAll(/\s*\n\s*\* /g, ' ') }),
   );

@@ -208,6 +208,12 @@ export const LANES = named({
     maxUnfinished: 8,
     refusal: 'Too many tests of this token are waiting for an answer; send one after the other.',
   },
+  mapTiles: {
+    runs: 'tiles of maps that the tile server is asked for',
+    ...shared(8),
+    maxUnfinished: 200,
+    refusal: 'Too many tiles of maps are waiting for this token; ask for fewer at once.',
+  },
   mutations: {
     runs: 'mutations that have begun',
     perToken: 200,

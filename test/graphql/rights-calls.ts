@@ -76,6 +76,7 @@ export const REST_CALLS: Record<keyof typeof PATHS, RestCall> = {
   '/health': {},
   '/graphql': { headers: { 'Content-Type': 'application/json' }, body: () => '{"query":"{ __typename }"}' },
   '/console/session': { body: ({ token }) => JSON.stringify({ token: token ?? 'none' }) },
+  '/console/tiles': {},
   '/console': {},
   '/': { headers: { Accept: 'text/html' } },
   '/metrics': {},

@@ -148,6 +148,7 @@ GET /v1/devices/:device/history.ndjson             ✓ F F F ✓   ✓ F F F ✓
 GET /v1/devices/:device/history.ndjson (another)   ✓ F F F ✓   F F F F F   F F F F F   ✓ ✓ ✓   -   U U   U   ✓
 GET /v1/export.csv                                 ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   ✓   U U   U   ✓
 GET /v1/export.ndjson                              ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   ✓   U U   U   ✓
+GET /console/tiles                                 ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   ✓   U U   U   ✓
 POST /v1/devices/:device/import                    F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   -   U U   U   ✓
 POST /v1/devices/:device/import (another)          F F ✓ F ✓   F F F F F   F F F F F   F ✓ ✓   -   U U   U   ✓
 POST /v1/import                                    F F ✓ F ✓   F F ✓ F ✓   F F ✓ F ✓   F ✓ ✓   ✓   U U   U   ✓

@@ -1,7 +1,7 @@
 import { ApiError, errorOf } from './api-error.ts';
 import type { Operation } from './operation.ts';
 import { serverMissed } from './reachable.ts';
-import { presentedToken } from './presented-token.ts';
+import { ownFetch } from './own-fetch.ts';
 import { sessionEnded } from './session-end.ts';
 import { t } from '../texts/texts.ts';
 
@@ -34,13 +34,10 @@ interface Answer {
 
 async function post(query: string, variables: unknown, signal: AbortSignal | undefined): Promise<Answer> {
   let response: Response;
-  const token = presentedToken();
-  const own: Record<string, string> = token === null ? {} : { Authorization: `Token ${token}` };
   try {
-    response = await fetch('/graphql', {
+    response = await ownFetch('/graphql', {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', Accept: 'application/json', ...own },
-      credentials: token === null ? 'same-origin' : 'omit',
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
       body: JSON.stringify({ query, variables }),
       signal: signal ?? null,
     });

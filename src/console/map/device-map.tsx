@@ -29,7 +29,7 @@ const ONE_SPOT = 1e-8;
 const MOST_COUNTED = 999;
 
 /**
- * Devices on a map without tiles. What would cover each other is drawn as one with its number, and opens when chosen;
+ * Devices on a map. What would cover each other is drawn as one with its number, and opens when chosen;
  * what stays together is listed below.
  */
 export function DeviceMap({ label, devices }: { label: string; devices: readonly PlacedDevice[] }) {

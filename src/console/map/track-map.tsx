@@ -23,7 +23,7 @@ const HEIGHT = 320;
 const NEAR = 40;
 
 /**
- * The track of a device on a map without tiles: a grid of degrees, a scale, its begin and its present place. Dragged
+ * The track of a device on a map: a grid of degrees, a scale, its begin and its present place. Dragged
  * and zoomed by mouse, fingers and keys once it has the focus, so that scrolling past it works; until then it shows the
  * whole track, and moves along.
  */

@@ -50,6 +50,7 @@ export const PATHS_OPEN_TO_FIELD_LIMITS: ReadonlySet<string> = new Set([
   '/v1/devices/:device/history.ndjson',
   '/v1/export.csv',
   '/v1/export.ndjson',
+  '/console/tiles',
   '/write',
   '/api/v2/write',
   '/query',

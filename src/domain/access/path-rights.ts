@@ -29,6 +29,8 @@ export const PATHS = {
   ...LINE_PATHS,
   '/graphql': { methods: ['GET', 'POST'], needs: 'everybody' },
   '/console/session': { methods: ['POST', 'DELETE'], needs: 'everybody' },
+  // What maps lie on, fetched by the server; also for public dashboards.
+  '/console/tiles': { methods: ['GET'], needs: ['READ'], below: true, cookie: true },
   '/console': { methods: ['GET', 'HEAD'], needs: 'everybody', below: true },
   '/': { methods: ['GET', 'HEAD'], needs: 'everybody' },
   // Numbers of the whole installation.
