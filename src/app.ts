@@ -22,6 +22,7 @@ import type { NodePlace } from './domain/measurements/receipt-times.ts';
 import { type Frames, LocalFrames } from './domain/calls/frames.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
 import { tellLanes, tellLoad, tellReplicas } from './build-metrics.ts';
+import { lookAtInstallation } from './build-installation.ts';
 import { startMqtt } from './build-mqtt.ts';
 import { createTransports } from './build-transports.ts';
 import { createDomain } from './build-domain.ts';
@@ -160,6 +161,7 @@ async function build(
     cluster,
     mapTiles: config.mapTiles === null ? null : new FetchedTiles({ ...config.mapTiles, log }),
     baseUrl,
+    installation: lookAtInstallation({ config, store, pool, domain, cluster, nodes, seat }),
     now,
     watchExecution,
     log,

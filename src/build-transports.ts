@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Database } from './domain/ports/database.ts';
+import type { LookAtInstallation } from './domain/ports/installation.ts';
 import type { Cluster } from './domain/ports/cluster.ts';
 import type { MapTiles } from './domain/ports/map-tiles.ts';
 import type { Domain } from './build-domain.ts';
@@ -46,6 +47,7 @@ interface TransportsDeps {
   /** null: there is no tile server. */
   mapTiles: MapTiles | null;
   baseUrl: () => string;
+  installation: LookAtInstallation;
   now: () => number;
   watchExecution?: WatchExecution | undefined;
   log: Logger;
@@ -70,7 +72,7 @@ export interface Transports extends PathDoorkeepers {
 
 /** Builds the two transports, REST and GraphQL, over one domain. */
 export async function createTransports(deps: TransportsDeps): Promise<Transports> {
-  const { config, domain, database, cluster, mapTiles, baseUrl, now, watchExecution, log } = deps;
+  const { config, domain, database, cluster, mapTiles, baseUrl, installation, now, watchExecution, log } = deps;
   const { authenticator, ingestCache, feed, recorder, deviceFinder, exporter, importer } = domain;
   const { perMinute, trustedProxies } = config.anonymous;
   const anonymous = new AnonymousRequests({ perMinute, trustedProxies, now });
@@ -95,7 +97,7 @@ export async function createTransports(deps: TransportsDeps): Promise<Transports
     status: new LiveStatus(domain.statusWatch, ingestCache, devices, domain.shares),
   };
   const graphql = await createGraphqlTransport({
-    resolvers: { ...domain, database, baseUrl, now },
+    resolvers: { ...domain, database, baseUrl, installation, now },
     sources: { database, store: domain.store, history: domain.history },
     live,
     authenticator,

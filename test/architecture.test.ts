@@ -17,6 +17,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'build-domain.ts': ['*'],
   'build-outgoing.ts': ['*'],
   'build-configuration.ts': ['*'],
+  'build-installation.ts': ['*'],
   'build-mqtt.ts': ['*'],
   'bootstrap.ts': ['domain'],
   'build-transports.ts': ['*'],

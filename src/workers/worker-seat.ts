@@ -26,6 +26,11 @@ export class WorkerSeat {
     return this.#workers.up === this.#workers.of;
   }
 
+  /** Number of workers that take requests. */
+  get up(): number {
+    return this.#workers.up;
+  }
+
   /** To be called when it takes requests; `facts`: for the log. */
   listening(facts: Record<string, unknown>): void {
     this.#tell({ kind: 'listening', facts });

@@ -118,6 +118,14 @@ test('history, statistics and files are answered by the replica; newest values a
   for (const name of asked) expect(await told(), name).toMatch(new RegExp(`^${name}\\{`, 'm'));
 });
 
+test('an operator is told how it is', async () => {
+  const { installation } = await server.gql('{ installation { replicas { name used lagBytes lagSeconds } } }');
+  const name = `127.0.0.1:${proxy.port}`;
+  expect(installation.replicas).toEqual([
+    { name, used: true, lagBytes: expect.any(Number), lagSeconds: expect.any(Number) },
+  ]);
+});
+
 test('own writes are seen at once although the replica stands still; what is not written to is read there', async () => {
   await replica.ask('SELECT pg_wal_replay_pause()');
   await record(0, 4);

@@ -89,6 +89,8 @@ describe.skipIf(redisUrl === null)('three workers behind one port', () => {
     const behindToken = await (await alone('/metrics', { headers })).text();
     expect(behindToken.match(/^inlet_worker_up\{worker="\d"\} 1$/gm)).toHaveLength(WORKERS);
     expect(await ready()).toMatchObject({ status: 'ready', workers: 'ok' });
+    const { installation } = await server.gql('{ installation { nodes workers workersUp } }');
+    expect(installation).toEqual({ nodes: WORKERS, workers: WORKERS, workersUp: WORKERS });
     // Each of them logs into one log.
     expect(new Set(pids()).size).toBe(WORKERS);
   });

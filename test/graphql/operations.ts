@@ -688,6 +688,7 @@ export const OPENS: Record<string, Open> = {
   'Query.products': { scope: 'READ', query: `{ products { edges { node { ${PRODUCT} } } } }` },
   'Query.devices': { scope: 'READ', query: `{ devices { edges { node { ${DEVICE} } } } }` },
   'Query.plans': { scope: null, query: '{ plans { slug name deviceAllowance retentionDays } }' },
+  'Query.installation': { scope: null, refused: true, query: '{ installation { nodes replicas { name } } }' },
   'Mutation.createWorkspace': { scope: null, refused: true, query: 'mutation { createWorkspace(name: "x") { id } }' },
   'Mutation.createUser': {
     scope: null,

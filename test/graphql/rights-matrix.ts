@@ -18,6 +18,7 @@ export const OPERATION_MATRIX = `
                                                  R W C A *   R W C A *   R W C A *   V E A   O   X R   N
 Query.viewer()                                   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   U U   U
 Query.plans()                                    ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓ ✓ ✓   ✓ ✓ ✓   ✓   U U   U
+Query.installation()                             F F F F F   F F F F F   F F F F F   F F F   ✓   U U   U
 Query.user(email)                                F F F ✓ ✓   F F F F F   F F F F F   F F ✓   ✓   U U   U
 Query.users()                                    F F F ✓ ✓   F F F F F   F F F F F   F F ✓   ✓   U U   U
 Query.workspaces()                               ✓ F F F ✓   ✓ F F F ✓   ✓ F F F ✓   ✓ ✓ ✓   ✓   U U   U

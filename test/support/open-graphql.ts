@@ -14,8 +14,14 @@ interface OpenGraphql {
 /** GraphQL over the domain, without transports and subscriptions. */
 export function openGraphql(domain: OpenDomain): OpenGraphql {
   const { access, database, store, history, shares } = domain;
+  const installation = (): Promise<never> => Promise.reject(new Error('there is a domain only'));
   const sources = { database, store, history };
-  const schema = createSchema({ ...domain, baseUrl: () => 'http://localhost', now: () => domain.clock.now });
+  const schema = createSchema({
+    ...domain,
+    baseUrl: () => 'http://localhost',
+    now: () => domain.clock.now,
+    installation,
+  });
   const operations = new Operations(schema, shares);
   const answer: OpenGraphql['answer'] = async (query, variables = {}) => {
     const context = new GraphqlContext(access, '', sources, {} as LiveSources);

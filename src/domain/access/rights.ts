@@ -53,6 +53,7 @@ export const OPERATIONS: Readonly<Record<string, OperationRight>> = {
   'Query.exportConfiguration': { needs: ['ADMIN', 'READ'], whole: true },
   // Without a workspace it concerns the installation, for operators: the argument decides.
   'Query.auditLog': ADMIN,
+  'Query.installation': { needs: 'operator' },
 
   'Mutation.signIn': { needs: 'everybody' },
   // Whoever has the link: the secret in it is the right.
@@ -250,6 +251,13 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   ConfigurationPlan: { 'hash pending drift blocked': ANY },
   ConfigurationChange: { 'action path before after measurements': ANY },
   ConfigurationBlock: { 'path message': ANY },
+
+  Installation: {
+    'version database nodes workers workersUp redisConnected replicas': ANY,
+    'valuesWaiting decoderCallsWaiting deliveriesWaiting lanes': ANY,
+  },
+  Replica: { 'name used lagBytes lagSeconds': ANY },
+  LaneDepth: { 'name waiting refused': ANY },
 
   Endpoint: {
     'id name createdAt': ANY,

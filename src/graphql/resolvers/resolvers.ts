@@ -26,6 +26,7 @@ import type { ValueTally } from '../../domain/measurements/value-tally.ts';
 import type { NoteService } from '../../domain/notes/note-service.ts';
 import type { Plans } from '../../domain/plans/plans.ts';
 import type { Recorder } from '../../domain/measurements/recorder.ts';
+import type { LookAtInstallation } from '../../domain/ports/installation.ts';
 import type { MeasurementStore } from '../../domain/ports/store.ts';
 import { FieldMisfits } from '../../domain/products/field-misfits.ts';
 import type { FieldService } from '../../domain/products/field-service.ts';
@@ -56,6 +57,7 @@ import { DeviceViewResolver } from './device-view-resolver.ts';
 import { EndpointResolver } from './endpoint-resolver.ts';
 import { FieldResolver } from './field-resolver.ts';
 import { HistoryResolver } from './history-resolver.ts';
+import { InstallationResolver } from './installation-resolver.ts';
 import { LiveResolver } from './live-resolver.ts';
 import { MeasurementsResolver } from './measurements-resolver.ts';
 import { DashboardObjectResolver } from './objects/dashboard-object-resolver.ts';
@@ -135,6 +137,7 @@ export interface ResolverDeps {
   deliveries: Deliveries;
   /** BASE_URL without a final slash. */
   baseUrl: () => string;
+  installation: LookAtInstallation;
   now: () => number;
 }
 
@@ -205,5 +208,6 @@ export const RESOLVERS: ReadonlyMap<ResolverClass, (deps: ResolverDeps) => objec
   [HistoryResolver, (d) => new HistoryResolver(new DeviceChoice(d.ingestCache, d.deviceList), d.history)],
   [MeasurementsResolver, (d) => new MeasurementsResolver(d)],
   [EntryOutcomeResolver, () => new EntryOutcomeResolver()],
+  [InstallationResolver, (d) => new InstallationResolver(d.installation)],
   [LiveResolver, () => new LiveResolver()],
 ]);
