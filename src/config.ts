@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type DatabaseSetting, readDatabase, readReplicas } from './database-settings.ts';
+import { checkSeveral, type DatabaseSetting, readDatabase, readReplicas } from './database-settings.ts';
 import { type MqttSettings, readMqttSettings } from './mqtt-settings.ts';
 import { type MapTileSettings, readMapTiles } from './map-tile-settings.ts';
 import { type DeviceTags, readDeviceTags } from './domain/lines/device-tags.ts';
@@ -215,12 +215,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (redisUrl !== null && !isUrl(redisUrl, ['redis:', 'rediss:']))
     mistakes.push('REDIS_URL: expected a URL such as redis://localhost:6379.');
 
-  const workers = whole('WORKERS', 1, 1, 64);
   const database = readDatabase(text('DATABASE_URL') ?? 'sqlite:data/inlet.db', { isUrl, mistakes });
-  if (workers > 1 && database.kind === 'sqlite')
-    mistakes.push('WORKERS: several need PostgreSQL as DATABASE_URL; a SQLite file belongs to one process.');
-  else if (workers > 1 && redisUrl === null)
-    mistakes.push('WORKERS: several need REDIS_URL, by which they tell each other what has changed.');
+  const workers = whole('WORKERS', 1, 1, 64);
+  if (workers > 1) checkSeveral(database, redisUrl, mistakes);
 
   const adminToken = text('ADMIN_TOKEN');
   if (adminToken !== null && (adminToken.length < 32 || adminToken.length > 512 || !/^[\x21-\x7e]+$/.test(adminToken)))

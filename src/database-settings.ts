@@ -45,3 +45,11 @@ export function readReplicas(value: string, { kind }: DatabaseSetting, { isUrl, 
   if (urls.length > MAX_REPLICAS) mistakes.push(`DATABASE_REPLICA_URLS: expected at most ${MAX_REPLICAS} URLs.`);
   return urls;
 }
+
+/** Checks what several workers need. */
+export function checkSeveral({ kind }: DatabaseSetting, redisUrl: string | null, mistakes: string[]): void {
+  if (kind === 'sqlite')
+    mistakes.push('WORKERS: several need PostgreSQL as DATABASE_URL; a SQLite file belongs to one process.');
+  else if (redisUrl === null)
+    mistakes.push('WORKERS: several need REDIS_URL, by which they tell each other what has changed.');
+}

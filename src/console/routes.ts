@@ -72,6 +72,11 @@ export const ROUTES: readonly Route[] = [
     load: () => import('./screens/users/users-screen.tsx').then((code) => code.UsersScreen),
   },
   {
+    path: '/server',
+    section: 'access',
+    load: () => import('./screens/server/server-screen.tsx').then((code) => code.ServerScreen),
+  },
+  {
     path: '/sign-in',
     section: null,
     load: () => import('./screens/sign-in/way-back-screen.tsx').then((code) => code.WayBackScreen),

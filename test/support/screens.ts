@@ -78,6 +78,7 @@ export function screensOf({ device, product, dashboard, link }: Seen): Screen[] 
     screen('access', '/access', (page) => page.getByText('this session').waitFor()),
     screen('audit', '/audit', (page) => page.getByRole('link', { name: 'Create product' }).waitFor()),
     screen('users', '/users', (page) => page.getByRole('region', { name: 'Users' }).getByText('operator@localhost').first().waitFor()),
+    screen('server', '/server', (page) => page.getByText('Nothing waits in any lane').or(page.getByRole('columnheader', { name: 'Lane' })).waitFor()),
     screen('share', `/share#${link}`, (page) => page.getByRole('region', { name: 'door' }).first().getByText('true').waitFor(), { signedIn: false }),
   ]; // prettier-ignore
 }

@@ -59,6 +59,11 @@ export function AccessScreen() {
                 Users
               </a>
             )}
+            {isOperator && (
+              <a class="button" href={href('/server')}>
+                Server
+              </a>
+            )}
           </div>
         )}
       </header>
