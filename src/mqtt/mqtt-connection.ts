@@ -286,13 +286,11 @@ export class MqttConnection {
     this.#isBusy = true;
     const refused = this.#version === 5 ? REASONS.notAuthorised : 0x80;
     const granted: number[] = [];
-    for (const [at, { topic }] of packet.subscriptions.entries()) {
-      // Beyond as many as a session may have nothing is looked for.
-      const isGranted =
-        at < MAX_SUBSCRIPTIONS &&
-        (session.subscriptions.size < MAX_SUBSCRIPTIONS || session.subscriptions.has(topic)) &&
-        // A database that is away refuses nothing for good: the client asks again.
-        (await this.#door.topics.maySubscribe(flow.access, topic).catch(() => false));
+    for (const { topic } of packet.subscriptions) {
+      const mayAsk = granted.length < MAX_SUBSCRIPTIONS && session.subscriptions.size < MAX_SUBSCRIPTIONS;
+      // A database that is away refuses nothing for good: the client asks again.
+      const look = (): Promise<boolean> => this.#door.topics.maySubscribe(flow.access, topic).catch(() => false);
+      const isGranted = session.subscriptions.has(topic) || (mayAsk && (await look()));
       if (isGranted) session.subscriptions.add(topic);
       granted.push(isGranted ? 0 : refused);
     }
