@@ -24,6 +24,7 @@ const LONG = [
   'faults/missed-changes',
   'faults/rolling-restart',
   'faults/silent-database',
+  'faults/standby',
   'faults/commits-in-doubt',
   'faults/stop',
   'faults/unwritable-log',

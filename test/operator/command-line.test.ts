@@ -344,7 +344,9 @@ describe('inlet backup, check and restore', () => {
   test('a BACKUP_DIR that cannot be made is told, and holds up nobody', async () => {
     const url = `sqlite:${join(folder, 'inlet.db')}`;
     const server = await startServer({ database: { url, drop: async () => {} }, env: { BACKUP_DIR: '/proc/none' } });
-    expect(server.process.lines.find(({ msg }) => msg === 'backup failed')?.['failure']).toContain('/proc/none');
+    await expect
+      .poll(() => server.process.lines.find(({ msg }) => msg === 'backup failed')?.['failure'])
+      .toContain('/proc/none');
     await server.stop();
   });
 

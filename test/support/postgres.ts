@@ -39,7 +39,7 @@ export interface PostgresReplica {
   stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
 }
 
-interface Account {
+export interface Account {
   uid: number;
   gid: number;
 }
@@ -225,7 +225,7 @@ export function freePort(): Promise<number> {
 }
 
 /** PostgreSQL refuses to run as root, and initdb wants its user in the password file. */
-function unprivilegedAccount(): Account {
+export function unprivilegedAccount(): Account {
   for (const name of ['postgres', 'nobody']) {
     const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }));
     if (uid?.status === 0 && gid?.status === 0) return { uid: Number(uid.stdout), gid: Number(gid.stdout) };

@@ -4,6 +4,7 @@ import type { TestModule } from 'vitest/node';
 import { hasAlertmanager } from './has-alertmanager.ts';
 import { hasMosquittoClients, hasPaho } from './has-foreign-clients.ts';
 import { findMosquitto } from './has-mosquitto.ts';
+import { hasPatroni } from './has-patroni.ts';
 
 /** Debian's, and where others put it; nothing is ever downloaded. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -43,6 +44,12 @@ const TOOLS: readonly Tool[] = [
     tests: 'messages of mosquitto_pub',
     isThere: hasMosquittoClients,
     mark: 'describeWithForeignClients',
+  },
+  {
+    name: 'patroni etcd-server haproxy postgresql',
+    tests: 'a standby that takes over',
+    isThere: hasPatroni,
+    mark: 'describeWithPatroni',
   },
   { name: 'python3-paho-mqtt', tests: 'messages of paho', isThere: hasPaho, mark: 'describeWithForeignClients' },
 ];
