@@ -69,6 +69,18 @@ describeInBrowser('views of the devices', () => {
 
     await page.getByRole('checkbox', { name: 'Select device M-1', exact: true }).check();
     await page.getByRole('button', { name: 'Choose all 3 that fit' }).click();
+    // The file has those three, and no other device of the product.
+    const bulk = page.getByRole('region', { name: 'Selected devices' });
+    await bulk.getByRole('button', { name: 'Find for export' }).click();
+    const address = await bulk.getByRole('link', { name: 'Export' }).getAttribute('href');
+    const headers = { Authorization: `Token ${server.adminToken}` };
+    const file = await (await fetch(`${server.url}${address}`, { headers })).text();
+    const serials = file
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(',')[0]);
+    expect([...new Set(serials)].toSorted()).toEqual(['M-1', 'M-2', 'M-3']);
     await page.getByLabel('Tag to add').fill('change cell');
     await page.getByRole('button', { name: 'Tag', exact: true }).click();
     await page.getByRole('button', { name: 'Change 3 devices' }).click();

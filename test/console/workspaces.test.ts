@@ -6,12 +6,15 @@ import { createWorkspace } from '../support/tenant.ts';
 let database: TestDatabase;
 let server: TestServer;
 let boiler: string;
+let home: string;
+let plant: string;
 beforeAll(async () => {
   database = await createDatabase('sqlite');
   server = await startServer({ database });
   const { workspaces } = await server.gql('{ workspaces { id } }');
-  const plant = await createWorkspace(server, 'Plant A');
-  await createProduct(server, { workspaceId: workspaces[0].id, serialNumbers: ['here'] });
+  home = workspaces[0].id;
+  plant = await createWorkspace(server, 'Plant A');
+  await createProduct(server, { workspaceId: home, serialNumbers: ['here'] });
   const there = await createProduct(server, { workspaceId: plant, serialNumbers: ['boiler'] });
   boiler = there.deviceIds[0]!;
 });
@@ -56,6 +59,19 @@ describeInBrowser('where one is', () => {
     await page.getByRole('heading', { name: 'device boiler' }).waitFor();
     await page.getByText('Now in Plant A').waitFor();
     await page.getByRole('button', { name: 'Workspace: Plant A' }).waitFor();
+  });
+
+  test('the search finds what is elsewhere behind any number of hits here', async () => {
+    const kilns = Array.from({ length: 60 }, (_, at) => `z-kiln ${at}`);
+    await createProduct(server, { serialNumbers: kilns, workspaceId: home });
+    await createProduct(server, { serialNumbers: ['zz-kiln'], workspaceId: plant });
+    const page = await openConsole(server, '/devices');
+    await page.getByRole('button', { name: 'Workspace: default' }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('kiln');
+    const elsewhere = page.getByRole('group', { name: 'In other workspaces' });
+    await elsewhere.getByRole('option', { name: /device zz-kiln.*Plant A/ }).waitFor();
+    expect(await elsewhere.getByRole('option').count()).toBe(1);
   });
 
   test('a link into another workspace leads into that', async () => {

@@ -144,7 +144,7 @@ function useHits(text: string): Hit[] {
       to: href(`/products/${node.id}`),
       icon: 'product' as const,
       name: node.name,
-      beside: 'product',
+      beside: t('product'),
     })),
     ...fields.slice(0, MAX_FIELDS),
   ];
@@ -153,7 +153,10 @@ function useHits(text: string): Hit[] {
 /** Devices and products of other workspaces; nothing to look for where there is one. */
 function useHitsElsewhere(text: string, workspaces: Workspaces): Hit[] {
   const chosen = useStore(workspaceId);
-  const { data, fresh } = useQuery(SearchElsewhere, text === '' || workspaces.length < 2 ? null : { text });
+  const { data, fresh } = useQuery(
+    SearchElsewhere,
+    text === '' || workspaces.length < 2 ? null : { workspaceId: chosen, text },
+  );
   if (text === '' || data === null || !fresh) return [];
   const nameOf = (id: string): string => workspaces.find((workspace) => workspace.id === id)?.name ?? '';
   const devices = data.devices.edges.map(({ node: { id, name, serialNumber, workspaceId: of } }) => ({
@@ -161,17 +164,12 @@ function useHitsElsewhere(text: string, workspaces: Workspaces): Hit[] {
     icon: 'device' as const,
     name,
     beside: `${serialNumber} · ${nameOf(of)}`,
-    of,
   }));
   const products = data.products.edges.map(({ node: { id, name, workspaceId: of } }) => ({
     to: href(`/products/${id}`),
     icon: 'product' as const,
     name,
-    beside: `product · ${nameOf(of)}`,
-    of,
+    beside: t('product · {name}', { name: nameOf(of) }),
   }));
-  return [...devices, ...products]
-    .filter(({ of }) => of !== chosen)
-    .slice(0, MAX_ELSEWHERE)
-    .map(({ to, icon, name, beside }) => ({ to, icon, name, beside }));
+  return [...devices, ...products].slice(0, MAX_ELSEWHERE);
 }

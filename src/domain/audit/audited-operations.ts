@@ -85,7 +85,7 @@ export const AUDITED: Readonly<Record<string, 'workspace' | 'installation' | nul
 /** Arguments that are logged as they are, under this name at any depth. */
 export const TOLD: ReadonlySet<string> = new Set(
   (
-    'id ids at productId deviceId workspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
+    'id ids at productId deviceId workspaceId exceptWorkspaceId userId productIds deviceIds callIds absorb input devices fields from to ' +
     'dryRun status force ignore version name email operator role kind scopes expiresAt identifier type meaning ' +
     'overflowAt display unit description serialNumber plan tags location deviceType offlineAfterSeconds perSecond reset note ' +
     'until confirm enabled levels forSeconds clearForSeconds latched schedule severity all any field operator value otherField ' +

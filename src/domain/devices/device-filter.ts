@@ -23,13 +23,14 @@ const LAST_HEARD_IN_TIME = `exists (
     and s.last_heard_at >= ? - coalesce(d.offline_after_seconds, p.offline_after_seconds, ${DEFAULT_OFFLINE_AFTER_SECONDS}) * 1000.0)`;
 
 /**
- * A filter: all given conditions must hold. `search`: part of name, serial number, location, tags or metadata, in any case
+ * A filter: all given conditions must hold. `exceptWorkspaceId`: devices of all others; `search`: part of name, serial number, location, tags or metadata, in any case
  * (of an EUI: in any notation); `tags`: every one of them, `anyTags`: at least one; `online`: heard of within `offlineAfterSeconds`;
  * `lastHeardBefore` / `lastHeardAfter`: receipt time in milliseconds, exclusive / inclusive; `values`: comparisons of
  * newest values.
  */
 export interface DeviceFilter {
   workspaceId?: string | null | undefined;
+  exceptWorkspaceId?: string | null | undefined;
   productId?: string | null | undefined;
   ids?: readonly string[] | null | undefined;
   serialNumbers?: readonly string[] | null | undefined;
@@ -73,7 +74,9 @@ export async function filterConditions(
     values.push(...given);
   };
   if (filter.workspaceId != null) access.requireWorkspace(filter.workspaceId, 'READ');
-  const workspaces = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
+  const except = filter.exceptWorkspaceId?.toLowerCase();
+  const within = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
+  const workspaces = within.filter((id) => id.toLowerCase() !== except);
   const ofWorkspaces: Conditions = { sql: [isOneOf('d.workspace_id', workspaces)], values: workspaces };
   const isNarrowed = filter.productId != null || filter.ids != null;
   if (isNarrowed) add(must(ofWorkspaces.sql[0]), ...workspaces);

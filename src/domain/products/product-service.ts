@@ -67,6 +67,8 @@ interface ProductChange extends AnswersChange {
 /** A filter of the products that the token covers. `search`: part of the name, in any case. */
 interface ProductFilter {
   workspaceId?: string | null | undefined;
+  /** Products of all other workspaces. */
+  exceptWorkspaceId?: string | null | undefined;
   search?: string | null | undefined;
 }
 
@@ -111,9 +113,11 @@ export class ProductService {
     return this.#deps.database.read().count(ProductSchema, { $and: this.#filtered(access, filter) });
   }
 
-  #filtered(access: Access, { workspaceId, search }: ProductFilter): FilterQuery<Product>[] {
+  #filtered(access: Access, { workspaceId, exceptWorkspaceId, search }: ProductFilter): FilterQuery<Product>[] {
     if (workspaceId != null) access.requireWorkspace(workspaceId, 'READ');
-    const workspaces = workspaceId == null ? access.workspaceIdsWith('READ') : [workspaceId];
+    const except = exceptWorkspaceId?.toLowerCase();
+    const within = workspaceId == null ? access.workspaceIdsWith('READ') : [workspaceId];
+    const workspaces = within.filter((id) => id.toLowerCase() !== except);
     const where: FilterQuery<Product>[] = [{ workspace: { $in: workspaces }, deletedAt: null }];
     if (access.limited) where.push({ id: { $in: [...(access.productIds ?? [])] } });
     if (search != null && search !== '') {

@@ -30,10 +30,15 @@ export class ProductResolver {
     search?: string | null,
     @Arg('first', () => Int, FIRST) first?: number | null,
     @Arg('after', () => String, AFTER) after?: string | null,
+    @Arg('exceptWorkspaceId', () => ID, {
+      nullable: true,
+      description: 'Only products of other workspaces than this one.',
+    })
+    exceptWorkspaceId?: string | null,
   ): Promise<Connection<ProductObject>> {
     const limit = readFirst(first);
     const afterKey = readAfter(PRODUCTS, after)?.[0] as number | undefined;
-    const filter = { workspaceId, search };
+    const filter = { workspaceId, exceptWorkspaceId, search };
     return connectionWith(
       PRODUCTS,
       await this.#products.list(access, { ...filter, limit, afterKey }),

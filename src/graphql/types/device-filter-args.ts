@@ -35,6 +35,9 @@ export class DeviceFilterArgs implements DeviceFilter {
   @Field(() => ID, { nullable: true, description: 'Only devices of this workspace.' })
   workspaceId?: string | null;
 
+  @Field(() => ID, { nullable: true, description: 'Only devices of other workspaces than this one.' })
+  exceptWorkspaceId?: string | null;
+
   @Field(() => ID, { nullable: true, description: 'Only devices of this product.' })
   productId?: string | null;
 

@@ -312,6 +312,7 @@ const DEVICES: Record<string, MutationWay> = {
       },
       {
         ids: w.deviceIds.slice(0, 1000),
+        exceptWorkspaceId: w.productId,
         search: 'd',
         tags: ['a'],
         anyTags: ['a', 'b'],

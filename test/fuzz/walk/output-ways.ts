@@ -47,6 +47,7 @@ export const OUTPUT_WAYS: OutputWays = {
     { first: FIRST, productId: w.productId },
     { first: FIRST, workspaceId: w.workspaceId, search: (at: number) => `zz${at}` },
     { first: FIRST, orderBy: 'NAME', descending: true },
+    { first: FIRST, exceptWorkspaceId: w.productId },
     {
       first: FIRST,
       tags: ['tag0'.padEnd(Math.min(100, w.size.text), 't')],
@@ -96,6 +97,7 @@ export const OUTPUT_WAYS: OutputWays = {
     { first: FIRST },
     { first: FIRST, workspaceId: w.workspaceId, search: (at: number) => `zz${at}` },
     { first: FIRST, after: w.cursors.products },
+    { first: FIRST, exceptWorkspaceId: w.productId },
   ],
   'Query.unknownDevices': (w) => [{ workspaceId: w.workspaceId }, { first: FIRST }],
   'Workspace.places': () => [{}, { first: 10_000 }],

@@ -169,7 +169,13 @@ export function BulkActions({
           if (product !== undefined) void finding.run((some) => setAsking({ kind: 'move', product, devices: some }));
         }}
       />
-      <ExportChosen ids={all ? null : devices.map(({ id }) => id)} workspaceId={workspaceId} filter={filter} />
+      <ExportChosen
+        ids={all ? null : devices.map(({ id }) => id)}
+        workspaceId={workspaceId}
+        filter={filter}
+        find={(then) => void finding.run(then)}
+        isBusy={isBusy}
+      />
       <button
         type="button"
         class="danger"

@@ -1,6 +1,7 @@
+import { useState } from 'preact/hooks';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
-import type { DeviceFilter } from './device-filter.ts';
+import { conditionArguments, type DeviceFilter } from './device-filter.ts';
 import { counted } from '../../texts/texts.ts';
 
 /** Maximum ids that fit into an address. */
@@ -11,10 +12,28 @@ interface ExportChosenProps {
   ids: readonly string[] | null;
   workspaceId: string | null;
   filter: DeviceFilter;
+  /** Finds all that match the filter, and calls back with them. */
+  find: (then: (found: readonly { id: string }[]) => void) => void;
+  isBusy: boolean;
 }
 
 /** Exports the values of devices: as one file, or several for many selected devices. */
-export function ExportChosen({ ids, workspaceId, filter }: ExportChosenProps) {
+export function ExportChosen({ ids: chosen, workspaceId, filter, find, isBusy }: ExportChosenProps) {
+  const [found, setFound] = useState<{ wanted: string; ids: readonly string[] } | null>(null);
+  // A file is asked for by an address that has no conditions on values: those devices are found first, and named.
+  const isFound = chosen === null && (filter.values.length > 0 || filter.lowBattery);
+  const wanted = JSON.stringify([workspaceId, conditionArguments(filter)]);
+  const ids = isFound ? (found?.wanted === wanted ? found.ids : []) : chosen;
+  if (ids?.length === 0)
+    return (
+      <button
+        type="button"
+        disabled={isBusy}
+        onClick={() => find((some) => setFound({ wanted, ids: some.map(({ id }) => id) }))}
+      >
+        <Icon name="download" /> Find for export
+      </button>
+    );
   if (ids === null || ids.length <= IDS_A_FILE)
     return (
       <a class="button" href={ids === null ? addressOf(filter, workspaceId) : addressOfIds(ids)} download>
