@@ -93,8 +93,8 @@ describeInBrowser('importing values', () => {
       document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
     })()`);
     await page.getByText('two.csv').waitFor();
-    expect(await page.getByLabel('What serial_number is').inputValue()).toBe('device');
-    expect(await page.getByLabel('What Temperature is').inputValue()).toBe('temperature');
+    await expect.poll(() => page.getByLabel('What serial_number is').inputValue()).toBe('device');
+    await expect.poll(() => page.getByLabel('What Temperature is').inputValue()).toBe('temperature');
     await page.getByRole('button', { name: 'Import', exact: true }).click();
     await page.getByText('The database is away. It goes on by itself').waitFor();
     await page.getByText(/^4\d %$/).waitFor();
