@@ -1,12 +1,13 @@
 import { createClient } from 'graphql-ws';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { describeWithPatroni, PatroniCluster } from '../support/patroni.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
 const KILLS = process.env['INLET_TESTS'] === 'nightly' ? 20 : 2;
+const NAME = 'loses nothing that was acknowledged, and tells every value live, whichever server dies under load';
 const SENDERS = 8;
 const FIRST = 1_700_000_000;
 const LIVE = `subscription ($d: [ID!], $after: String) {
@@ -14,56 +15,51 @@ const LIVE = `subscription ($d: [ID!], $after: String) {
 }`;
 
 describeWithPatroni('a standby that takes over', () => {
-  test('loses nothing that was acknowledged, and tells every value live, whichever server dies under load', async () => {
+  test(NAME, { timeout: KILLS * 150_000 }, async () => {
     const cluster = await PatroniCluster.start();
+    onTestFinished(() => cluster.stop());
     const database = { url: cluster.url, drop: async () => {} };
     const server = await startServer({ alone: true, database });
-    try {
-      const serialNumbers = Array.from({ length: SENDERS }, (_, at) => `standby-${at}`);
-      const { deviceIds } = await createProduct(server, { fields: { a: 'INTEGER' }, serialNumbers });
-      const follower = follow(server, deviceIds);
-      const load = { isOver: false };
-      const sending = deviceIds.map((id) => send(server, id, load));
-      const acknowledged = (): number => sending.reduce((sum, { sent }) => sum + sent.length, 0);
-      const pausesMs: number[] = [];
-      for (let kill = 0; kill < KILLS; kill += 1) {
-        await cluster.whole();
-        const before = acknowledged();
-        await expect.poll(acknowledged).toBeGreaterThan(before + 50);
-        const writer = await cluster.writer();
-        const from = performance.now();
-        cluster.kill(writer!);
-        await expect.poll(() => cluster.writer(), { interval: 100 }).not.toBe(writer);
-        const atKill = acknowledged();
-        await expect.poll(acknowledged, { interval: 50 }).toBeGreaterThan(atKill + 20);
-        pausesMs.push(Math.round(performance.now() - from));
-        cluster.begin(writer!);
-        // Whoever follows is told of what comes from now on.
-        const later = sending[0]!.sent.length;
-        await expect
-          .poll(() => sending[0]!.sent.slice(later).some((value) => follower.got.has(`0 ${value}`)))
-          .toBe(true);
-        await expect.poll(() => follower.hasGap()).toBe(false);
-      }
-      load.isOver = true;
-      await Promise.all(sending.map(({ ended }) => ended));
-      console.log(`recording went on after ${pausesMs.join(', ')} ms`);
-      const stored = await historyOf(server, deviceIds);
-      for (const [at, id] of deviceIds.entries()) {
-        const present = new Set(stored.get(id));
-        expect(
-          sending[at]!.sent.filter((value) => !present.has(value)),
-          `device ${at}`,
-        ).toEqual([]);
-      }
-      const all = sending.flatMap(({ sent }, at) => sent.map((value) => `${at} ${value}`));
-      const missed = (): string[] => all.filter((one) => !follower.got.has(one));
-      await expect.poll(() => missed().slice(0, 5)).toEqual([]);
-      await follower.end();
-    } finally {
-      await server.stop();
-      await cluster.stop();
+    onTestFinished(() => server.stop());
+    const serialNumbers = Array.from({ length: SENDERS }, (_, at) => `standby-${at}`);
+    const { deviceIds } = await createProduct(server, { fields: { a: 'INTEGER' }, serialNumbers });
+    const follower = follow(server, deviceIds);
+    const load = { isOver: false };
+    const sending = deviceIds.map((id) => send(server, id, load));
+    const acknowledged = (): number => sending.reduce((sum, { sent }) => sum + sent.length, 0);
+    const pausesMs: number[] = [];
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await cluster.whole();
+      const before = acknowledged();
+      await expect.poll(acknowledged).toBeGreaterThan(before + 50);
+      const writer = await cluster.writer();
+      const from = performance.now();
+      cluster.kill(writer!);
+      await expect.poll(() => cluster.writer(), { interval: 100 }).not.toBe(writer);
+      const atKill = acknowledged();
+      await expect.poll(acknowledged, { interval: 50 }).toBeGreaterThan(atKill + 20);
+      pausesMs.push(Math.round(performance.now() - from));
+      cluster.begin(writer!);
+      // Whoever follows is told of what comes from now on.
+      const later = sending[0]!.sent.length;
+      await expect.poll(() => sending[0]!.sent.slice(later).some((value) => follower.got.has(`0 ${value}`))).toBe(true);
+      await expect.poll(() => follower.hasGap()).toBe(false);
     }
+    load.isOver = true;
+    await Promise.all(sending.map(({ ended }) => ended));
+    console.log(`recording went on after ${pausesMs.join(', ')} ms`);
+    const stored = await historyOf(server, deviceIds);
+    for (const [at, id] of deviceIds.entries()) {
+      const present = new Set(stored.get(id));
+      expect(
+        sending[at]!.sent.filter((value) => !present.has(value)),
+        `device ${at}`,
+      ).toEqual([]);
+    }
+    const all = sending.flatMap(({ sent }, at) => sent.map((value) => `${at} ${value}`));
+    const missed = (): string[] => all.filter((one) => !follower.got.has(one));
+    await expect.poll(() => missed().slice(0, 5)).toEqual([]);
+    await follower.end();
   });
 });
 

@@ -37,21 +37,16 @@ function Choice({ known, current }: ChoiceProps) {
   const [marked, setMarked] = useState(0);
   const anchor = useRef<HTMLButtonElement>(null);
   const sheet = useRef<HTMLDivElement>(null);
-  const input = useRef<HTMLInputElement>(null);
   const [isOpen, setOpen] = useState(false);
   const lower = text.trim().toLowerCase();
   const shown = known.filter(({ name, mark }) => `${name} ${mark ?? ''}`.toLowerCase().includes(lower));
   const at = Math.min(marked, shown.length - 1);
   useShortcut(['w'], () => sheet.current?.showPopover());
-  const opened = (event: TargetedToggleEvent<HTMLDivElement>): void => {
-    setOpen(event.newState === 'open');
-    if (event.newState !== 'open') return;
-    setText('');
-    setMarked(known.indexOf(current));
-    input.current?.focus();
-  };
+  // Before it is shown, when what is typed next comes here: who is quick has typed already when `toggle` comes.
   const place = (event: TargetedToggleEvent<HTMLDivElement>): void => {
     if (event.newState !== 'open' || anchor.current === null || sheet.current === null) return;
+    setText('');
+    setMarked(known.indexOf(current));
     const { bottom, left } = anchor.current.getBoundingClientRect();
     sheet.current.style.top = `${bottom + 6}px`;
     sheet.current.style.left = `${Math.max(8, left)}px`;
@@ -83,10 +78,17 @@ function Choice({ known, current }: ChoiceProps) {
         {current.mark !== null && <small>{current.mark}</small>}
         <Icon name="down" />
       </button>
-      <div ref={sheet} id={id} popover="auto" class="menu workspaces" onBeforeToggle={place} onToggle={opened}>
+      <div
+        ref={sheet}
+        id={id}
+        popover="auto"
+        class="menu workspaces"
+        onBeforeToggle={place}
+        onToggle={({ newState }) => setOpen(newState === 'open')}
+      >
         <input
-          ref={input}
           type="text"
+          autofocus
           role="combobox"
           list={undefined}
           aria-label="Switch to a workspace"
