@@ -1,5 +1,4 @@
-import { enableCompileCache, flushCompileCache } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
+import { enableCompileCache } from 'node:module';
 import type { Logger } from 'pino';
 import { type Config, ConfigError, readConfig, StartError } from './config.ts';
 import flags from './v8-flags.json' with { type: 'json' };
@@ -8,12 +7,6 @@ import flags from './v8-flags.json' with { type: 'json' };
 enableCompileCache();
 // Before any library reads it: development mode checks every call.
 process.env['NODE_ENV'] ??= 'production';
-
-/**
- * Further flags of V8, set when everything is loaded: on the command line they make it refuse the compiled code that
- * Node brings along, which costs each process 40 ms at its start and each thread 15.
- */
-const LATE_FLAGS = ['--heap-growing-percent=30', '--no-allocation-site-pretenuring'];
 
 const FORCED_EXIT_MS = 25_000;
 /** Minimum time between two signals for the second to end the process at once. */
@@ -24,9 +17,6 @@ async function main(): Promise<void> {
   const starting = start(config, process.env['INLET_WORKER']);
   stopOnSignals(starting);
   const app = await starting;
-  // What is compiled under other flags is refused by the next start.
-  flushCompileCache();
-  for (const flag of LATE_FLAGS) setFlagsFromString(flag);
   const missing = flags.filter((flag) => !process.execArgv.includes(flag));
   if (missing.length > 0)
     app.log.warn({ missing }, 'started without flags that npm start and inlet start give to node');

@@ -13,7 +13,7 @@ export interface ServerHost {
 }
 
 /** Garbage is collected seldom, a tenth of the processor less: memory is looked at of servers that run alone. */
-const ROOMY = ['--max-semi-space-size=64'];
+const ROOMY = ['--max-semi-space-size=64', '--heap-growing-percent=200'];
 
 /** Starts a host, and another one whenever it ends, until `stop` is called. `place`: a path that is free. */
 export function startHost(place: string): { host: ServerHost; stop: () => Promise<void> } {
