@@ -105,15 +105,17 @@ function follow(
     for (const [id, values] of found) for (const value of values) take(id, value);
   };
   const listen = (): void => {
-    const again = (errors?: unknown): void => {
-      if (JSON.stringify(errors ?? '').includes('CURSOR_EXPIRED')) Object.assign(state, { after: null, hasGap: true });
-      else if (!state.isOver) setTimeout(listen, 200);
+    const note = (errors: unknown): void => {
+      if (JSON.stringify(errors).includes('CURSOR_EXPIRED')) Object.assign(state, { after: null, hasGap: true });
+    };
+    const again = (): void => {
+      if (!state.isOver) setTimeout(listen, 200);
     };
     client.subscribe(
       { query: LIVE, variables: { d: deviceIds, after: state.after } },
       {
         next: ({ data, errors }: any) => {
-          if (errors !== undefined) return again(errors);
+          if (errors !== undefined) return note(errors);
           const { cursor, device, measurements } = data.measurementsRecorded;
           state.after = cursor;
           for (const { value } of measurements) take(device.id, value);
@@ -121,10 +123,10 @@ function follow(
           if (state.hasGap) void fillGap().then(() => (state.hasGap = false));
         },
         error: (errors) => {
-          again(errors);
+          note(errors);
           again();
         },
-        complete: () => again(),
+        complete: again,
       },
     );
   };

@@ -35,8 +35,6 @@ interface Node {
 export class PatroniCluster {
   /** Of a database on the server that writes, through HAProxy. */
   readonly url: string;
-  /** The same on the server that replicates. */
-  readonly replicaUrl: string;
   readonly #nodes: readonly Node[];
   readonly #folder: string;
   readonly #etcd: string;
@@ -44,15 +42,12 @@ export class PatroniCluster {
   readonly #others: ChildProcess[] = [];
 
   private constructor(place: { folder: string; account: Account | undefined; nodes: Node[]; ports: number[] }) {
-    const [etcd, primary, replicas] = place.ports;
+    const [etcd, primary] = place.ports;
     this.#folder = place.folder;
     this.#account = place.account;
     this.#nodes = place.nodes;
     this.#etcd = `127.0.0.1:${etcd}`;
-    const url = (port: number | undefined): string =>
-      `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/inlet`;
-    this.url = url(primary);
-    this.replicaUrl = url(replicas);
+    this.url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${primary}/inlet`;
   }
 
   static async start(): Promise<PatroniCluster> {

@@ -9,12 +9,16 @@ interface GroundProps {
   size: Size;
 }
 
-type Layer = ComponentType<GroundProps & { ground: TiledGround }>;
+/** What the server says, with the code that draws it. */
+interface Found {
+  ground: TiledGround;
+  Layer: ComponentType<GroundProps & { ground: TiledGround }>;
+}
 
-/** What the server says, asked once for a page, with the code that draws it; null: maps have a grid alone. */
-let asked: Promise<{ ground: TiledGround; Layer: Layer } | null> | null = null;
+/** Asked once for a page; null: maps have a grid alone. */
+let asked: Promise<Found | null> | null = null;
 
-async function ask(): Promise<{ ground: TiledGround; Layer: Layer } | null> {
+async function ask(): Promise<Found | null> {
   const response = await ownFetch('/console/tiles');
   if (!response.ok) return null;
   const answer = (await response.json()) as Partial<TiledGround> & { on: boolean };
@@ -25,7 +29,7 @@ async function ask(): Promise<{ ground: TiledGround; Layer: Layer } | null> {
 
 /** The ground of a map where the server has tiles for it; nothing else, so that a map never waits for it. */
 export function MapGround({ view, size }: GroundProps) {
-  const [found, setFound] = useState<{ ground: TiledGround; Layer: Layer } | null>(null);
+  const [found, setFound] = useState<Found | null>(null);
   useEffect(() => {
     asked ??= ask();
     asked.then(setFound, () => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { MapView, Size } from './map-view.ts';
 import { loadedTile, TileQueue } from './tile-queue.ts';
 import { type PlacedTile, type TiledGround, tilesAt } from './tiles-at.ts';
@@ -19,15 +19,16 @@ export function TileLayer({ view, size, ground: { attribution, maxZoom } }: Tile
   const queue = useRef<TileQueue | null>(null);
   const density = Math.min(MAX_DENSITY, devicePixelRatio);
   const drawn = useRef(() => {});
-  drawn.current = () => draw(canvas.current, tilesAt(view, size, maxZoom, density), size, density);
+  const tiles = useMemo(() => tilesAt(view, size, maxZoom, density), [view, size, maxZoom, density]);
+  drawn.current = () => draw(canvas.current, tiles, size, density);
   useEffect(() => {
     queue.current = new TileQueue(() => drawn.current());
     return () => queue.current?.end();
   }, []);
   useEffect(() => {
     drawn.current();
-    queue.current?.want(tilesAt(view, size, maxZoom, density).map(({ key }) => key));
-  }, [view, size, maxZoom, density]);
+    queue.current?.want(tiles.map(({ key }) => key));
+  }, [tiles]);
   return (
     <>
       <canvas ref={canvas} class="map-tiles" aria-hidden="true" />

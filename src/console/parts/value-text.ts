@@ -1,9 +1,9 @@
+import { countText } from '../texts/count-text.ts';
 import { LOCALE } from '../texts/languages.ts';
 /** A measured value as the API gives it: a place is the text `(lat,lon)`. */
 export type MeasuredValue = number | string | boolean | null;
 
 const PLAIN = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 6, useGrouping: true });
-const WHOLE = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
 const VERY_SMALL = 1e-4;
 const VERY_LARGE = 1e15;
 
@@ -11,7 +11,7 @@ const VERY_LARGE = 1e15;
 export function numberText(value: number): string {
   const size = Math.abs(value);
   if (size !== 0 && (size < VERY_SMALL || size >= VERY_LARGE)) return value.toPrecision(4);
-  return size >= 1e5 ? WHOLE.format(value) : PLAIN.format(value);
+  return size >= 1e5 ? countText(value) : PLAIN.format(value);
 }
 
 const COMPUTED_DIGITS = 5;

@@ -126,6 +126,14 @@ export class Access {
     return ids;
   }
 
+  /** The workspaces to READ in: the one that is `only` wanted, which is checked, else all but `except`. */
+  workspacesToRead(only: string | null | undefined, except: string | null | undefined): string[] {
+    if (only != null) this.requireWorkspace(only, 'READ');
+    const within = only == null ? this.workspaceIdsWith('READ') : [only];
+    const excepted = except?.toLowerCase();
+    return within.filter((id) => id.toLowerCase() !== excepted);
+  }
+
   /**
    * Checks whether an operation may begin at all. The rights of a PERSONAL token differ by workspace: the operation
    * checks again once it has found the workspace, product or device.

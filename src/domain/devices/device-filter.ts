@@ -73,10 +73,7 @@ export async function filterConditions(
     sql.push(condition);
     values.push(...given);
   };
-  if (filter.workspaceId != null) access.requireWorkspace(filter.workspaceId, 'READ');
-  const except = filter.exceptWorkspaceId?.toLowerCase();
-  const within = filter.workspaceId == null ? access.workspaceIdsWith('READ') : [filter.workspaceId];
-  const workspaces = within.filter((id) => id.toLowerCase() !== except);
+  const workspaces = access.workspacesToRead(filter.workspaceId, filter.exceptWorkspaceId);
   const ofWorkspaces: Conditions = { sql: [isOneOf('d.workspace_id', workspaces)], values: workspaces };
   const isNarrowed = filter.productId != null || filter.ids != null;
   if (isNarrowed) add(must(ofWorkspaces.sql[0]), ...workspaces);

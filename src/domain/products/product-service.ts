@@ -114,10 +114,7 @@ export class ProductService {
   }
 
   #filtered(access: Access, { workspaceId, exceptWorkspaceId, search }: ProductFilter): FilterQuery<Product>[] {
-    if (workspaceId != null) access.requireWorkspace(workspaceId, 'READ');
-    const except = exceptWorkspaceId?.toLowerCase();
-    const within = workspaceId == null ? access.workspaceIdsWith('READ') : [workspaceId];
-    const workspaces = within.filter((id) => id.toLowerCase() !== except);
+    const workspaces = access.workspacesToRead(workspaceId, exceptWorkspaceId);
     const where: FilterQuery<Product>[] = [{ workspace: { $in: workspaces }, deletedAt: null }];
     if (access.limited) where.push({ id: { $in: [...(access.productIds ?? [])] } });
     if (search != null && search !== '') {
