@@ -9,7 +9,7 @@ function optionsOf(file: string, constant = 'OPTIONS'): string[] {
   const block = new RegExp(`const ${constant} = \\{([^;]*)\\} as const`).exec(text)![1]!;
   const own = [...block.matchAll(/'?([a-z-]+)'?: \{ type: /g)].map((match) => match[1]!);
   const others = { REMOTE_OPTIONS: 'remote.ts', FOREIGN_OPTIONS: 'import-foreign.ts' };
-  return [...own, ...Object.entries(others).flatMap(([name, other]) => (block.includes(`...${name}`) ? optionsOf(other, name) : []))]; // prettier-ignore
+  return [...own, ...Object.entries(others).flatMap(([name, other]) => (block.includes(`...${name}`) ? optionsOf(other, name) : []))]; // oxfmt-ignore
 }
 
 test.each(['export', 'import', 'config'] as const)('the help of %s names every option that it takes', (name) => {
@@ -20,5 +20,5 @@ test.each(['export', 'import', 'config'] as const)('the help of %s names every o
 
 test('the overview has a line for each command', () => {
   for (const { call, does } of Object.values(HELP))
-    expect(overview().split('\n').filter((line) => line.includes(`inlet ${call} `) && line.includes(does))).toHaveLength(1); // prettier-ignore
+    expect(overview().split('\n').filter((line) => line.includes(`inlet ${call} `) && line.includes(does))).toHaveLength(1); // oxfmt-ignore
 });

@@ -75,7 +75,8 @@ export class RoundRobinQueue<Waiting> {
   }
 
   #rotate([tenant, tokens]: [string, Map<string, Entry<Waiting>[]>]):
-    [string, Map<string, Entry<Waiting>[]>] | undefined {
+    | [string, Map<string, Entry<Waiting>[]>]
+    | undefined {
     this.#tenants.delete(tenant);
     this.#tenants.set(tenant, tokens);
     return this.#first();

@@ -40,7 +40,7 @@ export async function run(args: string[]): Promise<void> {
           const ratio = round(during.requestsPerSecond / calmPerSecond);
           const calmP99Ms = Math.max(before.p99Ms, after.p99Ms);
           const { p99Ms, failed } = during;
-          console.log(JSON.stringify({ database, victim, attack, answered, ofThroughput: ratio, ofEventLoop: round(share), calmP99Ms, p99Ms, failed })); // prettier-ignore
+          console.log(JSON.stringify({ database, victim, attack, answered, ofThroughput: ratio, ofEventLoop: round(share), calmP99Ms, p99Ms, failed })); // oxfmt-ignore
           before = after;
         }
       }

@@ -120,7 +120,7 @@ async function compact({ database, url, deviceKeys }: Others): Promise<void> {
   await store.stop();
   const count = (await chunkValues(url)) - countBefore;
   const bytes = (await tableBytes(url, 'chunk')) - bytesBefore;
-  print({ database, compacted: count, valuesPerSecond: Math.round(count / seconds), bytesAValue: rounded(bytes / count) }); // prettier-ignore
+  print({ database, compacted: count, valuesPerSecond: Math.round(count / seconds), bytesAValue: rounded(bytes / count) }); // oxfmt-ignore
   await careFor(url);
 }
 
@@ -182,7 +182,7 @@ async function chart(server: ServerProcess, id: string): Promise<number[]> {
 
 /** Ten fields at each minute; each wanders in steps of a hundredth. */
 function minutes(deviceKey: number, fieldKeys: number[], count: number): Receipt {
-  const batch = { deviceKey, receivedAt: BEGIN, fieldKeys: [] as number[], timestamps: [] as number[], values: [] as number[] }; // prettier-ignore
+  const batch = { deviceKey, receivedAt: BEGIN, fieldKeys: [] as number[], timestamps: [] as number[], values: [] as number[] }; // oxfmt-ignore
   const now = fieldKeys.map((_, field) => 20 + field);
   for (let i = 0; i < count; i++)
     fieldKeys.forEach((key, field) => {

@@ -70,7 +70,7 @@ async function fill(url: string, ids: string[], onlyYear: boolean): Promise<numb
     const starts = Array.from({ length: Math.ceil(minutes / moments) }, (_, i) => i * moments);
     const next = async (): Promise<void> => {
       for (let start = starts.shift(); start !== undefined; start = starts.shift()) {
-        const batch = { deviceKey, receivedAt: Date.now(), fieldKeys: [] as number[], timestamps: [] as number[], values: [] as number[] }; // prettier-ignore
+        const batch = { deviceKey, receivedAt: Date.now(), fieldKeys: [] as number[], timestamps: [] as number[], values: [] as number[] }; // oxfmt-ignore
         for (let minute = start; minute < Math.min(start + moments, minutes); minute++)
           fields.forEach((key, field) => {
             batch.fieldKeys.push(key);
@@ -93,7 +93,7 @@ async function fill(url: string, ids: string[], onlyYear: boolean): Promise<numb
     path === null ? await PostgresMeasurementStore.open({ url }) : await SqliteMeasurementStore.open({ path });
   for (const deviceKey of others) {
     const timestamps = fieldKeys.map(() => END - MINUTE);
-    await after.append({ batches: [{ deviceKey, receivedAt: Date.now(), fieldKeys, timestamps, values: fieldKeys.map((_, i) => i) }] }); // prettier-ignore
+    await after.append({ batches: [{ deviceKey, receivedAt: Date.now(), fieldKeys, timestamps, values: fieldKeys.map((_, i) => i) }] }); // oxfmt-ignore
   }
   await after.stop();
   return Math.round((size / values) * 100) / 100;

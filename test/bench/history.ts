@@ -53,16 +53,16 @@ function queriesOf({ year, decade }: HistoryData): Record<string, Required<Query
   });
   const buckets = 'from: $from, to: $to, resolution: "1052m"';
   const shown = '{ timestamps values truncated }';
-  const three = ['MIN', 'MAX', 'AVG'].map((name) => `${name}: history(fields: ["field_0"], ${buckets}, aggregation: ${name}) ${shown}`); // prettier-ignore
+  const three = ['MIN', 'MAX', 'AVG'].map((name) => `${name}: history(fields: ["field_0"], ${buckets}, aggregation: ${name}) ${shown}`); // oxfmt-ignore
   return {
     'a year, 500 buckets, MIN MAX AVG': { ...chart(three.join(' '), year), points: 1_500 },
     'a year, 500 buckets, AVG': { ...chart(`history(fields: ["field_0"], ${buckets}) ${shown}`, year), points: 500 },
-    'a year of days, Berlin': { ...chart(`history(fields: ["field_0"], from: $from, to: $to, resolution: "1d", timeZone: "Europe/Berlin") ${shown}`, year), points: 365 }, // prettier-ignore
-    'a year, maxPoints 500': { ...chart(`history(fields: ["field_0"], from: $from, to: $to, maxPoints: 500) ${shown}`, year), points: 400 }, // prettier-ignore
+    'a year of days, Berlin': { ...chart(`history(fields: ["field_0"], from: $from, to: $to, resolution: "1d", timeZone: "Europe/Berlin") ${shown}`, year), points: 365 }, // oxfmt-ignore
+    'a year, maxPoints 500': { ...chart(`history(fields: ["field_0"], from: $from, to: $to, maxPoints: 500) ${shown}`, year), points: 400 }, // oxfmt-ignore
     'ten fields, 500 buckets': { ...chart(`history(${buckets}) ${shown}`, year), points: 500 * FIELDS },
-    'a raw day': { ...chart(`history(fields: ["field_0"], from: $from, to: $to) ${shown}`, year), variables: { id: year, from: iso(YEAR_MINUTES / 2), to: iso(YEAR_MINUTES / 2 - 1_440) }, points: 1_440 }, // prettier-ignore
-    'ten years, 120 months': { ...chart(`history(from: $from, to: $to, fields: ["field_0"], resolution: "1mo", timeZone: "Europe/Berlin") ${shown}`, decade), variables: { id: decade, from: iso(10 * YEAR_MINUTES), to: iso(0) }, points: 120 }, // prettier-ignore
-    'statistics of a year': { ...chart('statistics(from: $from, to: $to, fields: ["field_0"]) { count min max average }', year), points: 0 }, // prettier-ignore
+    'a raw day': { ...chart(`history(fields: ["field_0"], from: $from, to: $to) ${shown}`, year), variables: { id: year, from: iso(YEAR_MINUTES / 2), to: iso(YEAR_MINUTES / 2 - 1_440) }, points: 1_440 }, // oxfmt-ignore
+    'ten years, 120 months': { ...chart(`history(from: $from, to: $to, fields: ["field_0"], resolution: "1mo", timeZone: "Europe/Berlin") ${shown}`, decade), variables: { id: decade, from: iso(10 * YEAR_MINUTES), to: iso(0) }, points: 120 }, // oxfmt-ignore
+    'statistics of a year': { ...chart('statistics(from: $from, to: $to, fields: ["field_0"]) { count min max average }', year), points: 0 }, // oxfmt-ignore
   };
 }
 
@@ -117,7 +117,7 @@ async function besideWriters(
   const beside = await measured(server, { query, variables }, points);
   const written = await writing;
   writers.stop();
-  print({ database, scenario: `${scenario}, while writing`, ...beside, requestsPerSecond: written.requestsPerSecond, failed: written.failed }); // prettier-ignore
+  print({ database, scenario: `${scenario}, while writing`, ...beside, requestsPerSecond: written.requestsPerSecond, failed: written.failed }); // oxfmt-ignore
 }
 
 async function ceilings(database: string, plain: PlainTable): Promise<void> {

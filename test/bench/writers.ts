@@ -22,7 +22,7 @@ const headers = ['Content-Type: application/json', `Authorization: Token ${ADMIN
 async function write({ deviceIds, fields, ...load }: WritersOrder): Promise<LoadResult> {
   const next = (connection: number, sequence: number): Buffer => {
     clock += 1;
-    const entries = Array.from({ length: fields }, (_, i) => `{"field":"field_${i}","value":${i + 0.25},"timestamp":${clock}}`); // prettier-ignore
+    const entries = Array.from({ length: fields }, (_, i) => `{"field":"field_${i}","value":${i + 0.25},"timestamp":${clock}}`); // oxfmt-ignore
     const device = deviceIds[(sequence * load.connections + connection) % deviceIds.length];
     return postRequest(`/v1/devices/${device}/record/`, headers, `[${entries.join(',')}]`);
   };

@@ -17,7 +17,7 @@ type Rule = Record<string, unknown>;
 
 /** A product with these rules. */
 function freezer(rules: Rule[] | null, change: Rule = {}): { products: Rule[] } {
-  const fields = [{ identifier: 'T', type: 'FLOAT' }, { identifier: 'DOOR', type: 'BOOLEAN' }]; // prettier-ignore
+  const fields = [{ identifier: 'T', type: 'FLOAT' }, { identifier: 'DOOR', type: 'BOOLEAN' }]; // oxfmt-ignore
   return { products: [{ key: 'freezer', name: 'Freezer', fields, ...(rules === null ? {} : { rules }), ...change }] };
 }
 

@@ -61,8 +61,8 @@ describeInBrowser('access', () => {
     await row.getByText('only fields “temperature”').or(row.getByText('only field “temperature”')).waitFor();
     expect(await row.getByText('in 24 hours').getAttribute('data-state')).toBe('soon');
     // What was left alone is as it was.
-    const { workspace } = await server.gql('query ($id: ID!) { workspace(id: $id) { tokens { id products { id } devices { id } fields } } }', { id: workspaces[0].id }); // prettier-ignore
-    expect(workspace.tokens.find((one: { id: string }) => one.id === id)).toMatchObject({ products: null, devices: null, fields: ['temperature'] }); // prettier-ignore
+    const { workspace } = await server.gql('query ($id: ID!) { workspace(id: $id) { tokens { id products { id } devices { id } fields } } }', { id: workspaces[0].id }); // oxfmt-ignore
+    expect(workspace.tokens.find((one: { id: string }) => one.id === id)).toMatchObject({ products: null, devices: null, fields: ['temperature'] }); // oxfmt-ignore
     await row.getByRole('button', { name: 'Renew Logger of the roof' }).click();
     await dialog.getByRole('button', { name: 'Renew' }).click();
     const renewed = (await dialog.locator('pre').first().textContent())!;

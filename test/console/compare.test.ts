@@ -16,7 +16,7 @@ beforeAll(async () => {
     { identifier: 'humidity', name: 'Humidity', type: 'FLOAT', unit: '%' },
     ...Array.from({ length: 6 }, (_, at) => ({ identifier: `extra${at}`, type: 'FLOAT' })),
     { identifier: 'door', name: 'Door', type: 'BOOLEAN', display: { words: [{ value: true, text: 'Open', color: 'red' }] } },
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   const made = await createProduct(server, { input: { name: 'Room', fields }, serialNumbers: ['one', 'two', 'three'] });
   [productId, devices] = [made.id, made.deviceIds];
   now = Math.floor(Date.now() / 1_000);
@@ -62,7 +62,7 @@ describeInBrowser('the charts of a device', () => {
     await door.locator('.readout').getByText('Open').waitFor();
     // Nine of them: those of eight at once.
     expect(sent.filter((name) => name === 'DeviceCharts').length).toBe(3);
-    expect(sent.filter((name) => /^(Device|FiringAlerts|Product)/.test(name) && name !== 'DeviceCharts')).toEqual(['DevicePageQuery']); // prettier-ignore
+    expect(sent.filter((name) => /^(Device|FiringAlerts|Product)/.test(name) && name !== 'DeviceCharts')).toEqual(['DevicePageQuery']); // oxfmt-ignore
     const extra = page.getByRole('region', { name: 'extra0' });
     // Not rounded past its own bounds.
     await expect.poll(() => extra.locator('dl').textContent()).toMatch(/Mean123,456,789,012/);
@@ -99,7 +99,7 @@ describeInBrowser('the charts of a device', () => {
     await expect.poll(() => compared.locator('li').count()).toBe(3);
     await page.getByRole('button', { name: 'Do not compare with other devices' }).click();
     await expect.poll(() => compared.locator('li').count()).toBe(2);
-    const phone = await openConsole(server, new URL(page.url()).pathname.slice('/console'.length) + new URL(page.url()).search, { phone: true, dark: true }); // prettier-ignore
+    const phone = await openConsole(server, new URL(page.url()).pathname.slice('/console'.length) + new URL(page.url()).search, { phone: true, dark: true }); // oxfmt-ignore
     await phone.getByRole('region', { name: 'Temperature' }).locator('.compared li').first().waitFor();
     expect(await phone.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(
       true,
@@ -127,7 +127,7 @@ describeInBrowser('the charts of a device', () => {
       name: 'Too warm',
       levels: [{ severity: 'CRITICAL', all: [{ field: 'temperature', operator: 'GT', value: 21 }] }],
     };
-    await server.gql('mutation ($p: ID!, $i: RuleInput!) { createRule(productId: $p, input: $i) { id } }', { p: productId, i: rule }); // prettier-ignore
+    await server.gql('mutation ($p: ID!, $i: RuleInput!) { createRule(productId: $p, input: $i) { id } }', { p: productId, i: rule }); // oxfmt-ignore
     const page = await openConsole(server, `/devices/${devices[2]}`);
     const inkOf = (): Promise<number> =>
       page.locator('#field-temperature .time-chart').evaluate((chart) => {
@@ -138,7 +138,7 @@ describeInBrowser('the charts of a device', () => {
         return red;
       });
     await expect.poll(inkOf).toBeGreaterThan(100);
-    await server.gql('mutation ($id: ID!) { updateDevice(id: $id, input: { plan: "free" }, confirm: true) { id } }', { id: devices[2] }); // prettier-ignore
+    await server.gql('mutation ($id: ID!) { updateDevice(id: $id, input: { plan: "free" }, confirm: true) { id } }', { id: devices[2] }); // oxfmt-ignore
     await page.goto(`${server.url}/console/devices/${devices[2]}?range=year`);
     await page.getByText(/kept since/).waitFor();
     await shoot(page, 'device-kept');

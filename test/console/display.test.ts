@@ -12,7 +12,7 @@ describeInBrowser('the look of values', () => {
   test('is set in the field’s sheet, and the device page has its words, colours and decimals', async () => {
     const fields = { door: 'BOOLEAN', voltage: 'FLOAT' };
     const { id, deviceIds } = await createProduct(server, { fields });
-    await server.record(deviceIds[0]!, [{ field: 'door', value: true }, { field: 'voltage', value: 3.2 }]); // prettier-ignore
+    await server.record(deviceIds[0]!, [{ field: 'door', value: true }, { field: 'voltage', value: 3.2 }]); // oxfmt-ignore
     const page = await openConsole(server, `/products/${id}`);
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Change door' }).click();

@@ -156,7 +156,7 @@ describeInBrowser('with the keyboard alone', () => {
     for (const name of ['Alpha', 'Beta'])
       await server.gql('mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret } }', {
         input: { kind: 'INDIVIDUAL', name, workspaceId: (await server.gql('{ workspaces { id } }')).workspaces[0].id, scopes: ['READ'] },
-      }); // prettier-ignore
+      }); // oxfmt-ignore
     const page = await openConsole(server, '/access');
     const list = page.getByRole('region', { name: 'Tokens of default' });
     const revoke = async (name: string): Promise<void> => {
@@ -185,12 +185,12 @@ describeInBrowser('with the keyboard alone', () => {
       [`/devices/${device}`, ['More']],
       ['/devices', ['New device']],
       ['/access', ['Member']],
-    ]; // prettier-ignore
+    ]; // oxfmt-ignore
     /** What comes before the button is there, or behind it. */
     const first: Record<string, (page: Page) => Promise<void>> = {
       'Add widget': (page) => page.getByRole('button', { name: 'Edit', exact: true }).click(),
       Save: (page) => page.getByRole('textbox', { name: 'Source of the decoder' }).press('Control+End').then(() => page.keyboard.type('//')),
-    }; // prettier-ignore
+    }; // oxfmt-ignore
     for (const [path, opened] of dialogs) {
       const page = await openConsole(server, path);
       const dialog = page.getByRole('dialog');

@@ -30,7 +30,7 @@ describeInBrowser('what a field means, in the console', () => {
     await dialog.getByLabel('Begins again at').fill('65536');
     await dialog.getByRole('button', { name: 'Add field' }).click();
     await dialog.waitFor({ state: 'detached' });
-    expect(await fieldsOf(product.id)).toContainEqual({ identifier: 'energy', type: 'FLOAT', meaning: 'COUNTER', overflowAt: 65536 }); // prettier-ignore
+    expect(await fieldsOf(product.id)).toContainEqual({ identifier: 'energy', type: 'FLOAT', meaning: 'COUNTER', overflowAt: 65536 }); // oxfmt-ignore
 
     await page.getByRole('button', { name: 'Change energy' }).click();
     expect(await meaning.inputValue()).toBe('COUNTER');
@@ -40,16 +40,16 @@ describeInBrowser('what a field means, in the console', () => {
     expect(await meaning.inputValue()).toBe('TOTAL');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
-    expect(await fieldsOf(product.id)).toContainEqual({ identifier: 'energy', type: 'FLOAT', meaning: 'TOTAL', overflowAt: null }); // prettier-ignore
+    expect(await fieldsOf(product.id)).toContainEqual({ identifier: 'energy', type: 'FLOAT', meaning: 'TOTAL', overflowAt: null }); // oxfmt-ignore
 
     await page.getByRole('button', { name: 'Change temperature' }).click();
     await dialog.getByLabel('Type').selectOption('INTEGER');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('1 of the stored values (1) does not fit this type').waitFor();
-    expect(await fieldsOf(product.id)).toContainEqual({ identifier: 'temperature', type: 'FLOAT', meaning: 'GAUGE', overflowAt: null }); // prettier-ignore
+    expect(await fieldsOf(product.id)).toContainEqual({ identifier: 'temperature', type: 'FLOAT', meaning: 'GAUGE', overflowAt: null }); // oxfmt-ignore
     await dialog.getByRole('button', { name: 'Save all the same' }).click();
     await dialog.waitFor({ state: 'detached' });
-    expect(await fieldsOf(product.id)).toContainEqual({ identifier: 'temperature', type: 'INTEGER', meaning: 'GAUGE', overflowAt: null }); // prettier-ignore
+    expect(await fieldsOf(product.id)).toContainEqual({ identifier: 'temperature', type: 'INTEGER', meaning: 'GAUGE', overflowAt: null }); // oxfmt-ignore
   });
 
   test('charts show directions without extremes, counters by their last value and increase', async () => {
@@ -61,8 +61,8 @@ describeInBrowser('what a field means, in the console', () => {
     const now = Date.now() / 1_000;
     // More than are drawn one by one.
     const times = Array.from({ length: 2_000 }, (_, at) => now - 3_600 + at);
-    await server.record(product.deviceIds[0]!, times.map((timestamp, at) => ({ field: 'wind', value: (355 + (at % 3) * 5) % 360, timestamp }))); // prettier-ignore
-    await server.record(product.deviceIds[0]!, times.map((timestamp, at) => ({ field: 'meter', value: at < 1_000 ? at : at - 900, timestamp }))); // prettier-ignore
+    await server.record(product.deviceIds[0]!, times.map((timestamp, at) => ({ field: 'wind', value: (355 + (at % 3) * 5) % 360, timestamp }))); // oxfmt-ignore
+    await server.record(product.deviceIds[0]!, times.map((timestamp, at) => ({ field: 'meter', value: at < 1_000 ? at : at - 900, timestamp }))); // oxfmt-ignore
     const page = await openConsole(server, `/devices/${product.deviceIds[0]}`);
     const wind = page.locator('#field-wind');
     await wind.getByText('mean directions of').waitFor();

@@ -23,7 +23,7 @@ describeInBrowser('how the server is', () => {
     const said = await parts.locator('dt, dd').allTextContents();
     expect(said.slice(2)).toEqual([
       'Database', 'SQLite', 'Nodes', '1', 'Workers', '1 of 1 on this machine', 'Redis', 'none', 'Replicas', 'none',
-    ]); // prettier-ignore
+    ]); // oxfmt-ignore
     expect(said[1]).toMatch(/^\d+\.\d+\.\d+/);
     const waits = page.getByRole('region', { name: 'What waits' });
     expect(await waits.locator('dd').allTextContents()).toEqual(['0', '0', '0']);

@@ -57,7 +57,7 @@ describe('headers', () => {
     'X-Forwarded-Client-Cert', 'X-Amzn-Oidc-Data', 'Dpop',
   ])('%s is masked in the log', (name) => {
     expect(JSON.parse(maskedHeaders([[name, 'hush']]))).toEqual({ [name]: '***' });
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test.each([
     'Content-Type',

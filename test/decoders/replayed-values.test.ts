@@ -77,15 +77,15 @@ describe.each(EITHER_DATABASE)('what a replay makes of the values of the run bef
     await saveDecoder(server, product.id, shifted(-1));
     const counts = { ...NONE, added: 1, changed: 2, removed: 1 };
     expect(await replay({ dryRun: true })).toEqual(counts);
-    expect(await hours()).toEqual([[10, 1], [11, 2], [12, 3]]); // prettier-ignore
+    expect(await hours()).toEqual([[10, 1], [11, 2], [12, 3]]); // oxfmt-ignore
     expect(await replay()).toEqual(counts);
-    expect(await hours()).toEqual([[9, 1], [10, 2], [11, 3]]); // prettier-ignore
+    expect(await hours()).toEqual([[9, 1], [10, 2], [11, 3]]); // oxfmt-ignore
     expect(await latestOf(server, deviceId)).toEqual({ t: 3 });
     for (const dryRun of [true, false]) expect(await replay({ dryRun })).toEqual({ ...NONE, unchanged: 3 });
-    expect(await hours()).toEqual([[9, 1], [10, 2], [11, 3]]); // prettier-ignore
+    expect(await hours()).toEqual([[9, 1], [10, 2], [11, 3]]); // oxfmt-ignore
     await saveDecoder(server, product.id, shifted(0));
     expect(await replay()).toEqual(counts);
-    expect(await hours()).toEqual([[10, 1], [11, 2], [12, 3]]); // prettier-ignore
+    expect(await hours()).toEqual([[10, 1], [11, 2], [12, 3]]); // oxfmt-ignore
   });
 
   test.each([1, -1, 3])(
@@ -114,11 +114,11 @@ describe.each(EITHER_DATABASE)('what a replay makes of the values of the run bef
   );
 
   test('times shifted over those of other calls end as if all had been run from nothing', async () => {
-    await send([['t', 1, 10], ['u', 7, 10]], [['t', 2, 11]], [['t', 3, 12], ['u', 8, 12]]); // prettier-ignore
+    await send([['t', 1, 10], ['u', 7, 10]], [['t', 2, 11]], [['t', 3, 12], ['u', 8, 12]]); // oxfmt-ignore
     await saveDecoder(server, product.id, shifted(1));
     expect(await replay()).toEqual({ ...NONE, added: 3, changed: 2, removed: 3 });
-    expect(await hours()).toEqual([[11, 1], [12, 2], [13, 3]]); // prettier-ignore
-    expect(await hours('u')).toEqual([[11, 7], [13, 8]]); // prettier-ignore
+    expect(await hours()).toEqual([[11, 1], [12, 2], [13, 3]]); // oxfmt-ignore
+    expect(await hours('u')).toEqual([[11, 7], [13, 8]]); // oxfmt-ignore
   });
 
   test('a value that another door has written since stays, and is counted', async () => {
@@ -129,7 +129,7 @@ describe.each(EITHER_DATABASE)('what a replay makes of the values of the run bef
     await saveDecoder(server, product.id, shifted(-20));
     for (const dryRun of [true, false])
       expect(await replay({ dryRun })).toEqual({ ...NONE, added: 3, removed: 2, kept: 1 });
-    expect(await hours()).toEqual([[-10, 1], [-9, 2], [-8, 3], [12, 99]]); // prettier-ignore
+    expect(await hours()).toEqual([[-10, 1], [-9, 2], [-8, 3], [12, 99]]); // oxfmt-ignore
     expect(await hours('u')).toEqual([[10, 5]]);
   });
 
@@ -139,7 +139,7 @@ describe.each(EITHER_DATABASE)('what a replay makes of the values of the run bef
     expect(await replay()).toEqual({ ...NONE, unchanged: 1, kept: 1 });
     await saveDecoder(server, product.id, shifted(0, { value: 'value * 10' }));
     expect(await replay()).toEqual({ ...NONE, changed: 1, kept: 1 });
-    expect(await hours()).toEqual([[10, 50], [11, 20]]); // prettier-ignore
+    expect(await hours()).toEqual([[10, 50], [11, 20]]); // oxfmt-ignore
     expect(await replay()).toEqual({ ...NONE, unchanged: 1, kept: 1 });
   });
 
@@ -170,7 +170,7 @@ describe.each(EITHER_DATABASE)('what a replay makes of the values of the run bef
   });
 
   test('a run that fails, and a field whose entry is refused, remove nothing; what is mended then does', async () => {
-    await send([['t', 1, 10], ['u', 2, 10]]); // prettier-ignore
+    await send([['t', 1, 10], ['u', 2, 10]]); // oxfmt-ignore
     await saveDecoder(server, product.id, 'function Decoder() { throw new Error("no") }');
     expect(await replay()).toEqual(NONE);
     expect(await hours()).toEqual([[10, 1]]);
@@ -187,21 +187,21 @@ describe.each(EITHER_DATABASE)('what a replay makes of the values of the run bef
 
   test('another field, another device, texts, and nothing at all', async () => {
     const long = 'ä'.repeat(300);
-    await send([['t', 1, 10], ['s', long, 10], ['s', 'short', 11]]); // prettier-ignore
+    await send([['t', 1, 10], ['s', long, 10], ['s', 'short', 11]]); // oxfmt-ignore
     await saveDecoder(server, product.id, shifted(0, { field: 'field === "t" ? "u" : field' }));
     expect(await replay()).toEqual({ ...NONE, added: 1, unchanged: 2, removed: 1 });
     expect([await hours(), await hours('u')]).toEqual([[], [[10, 1]]]);
     await saveDecoder(server, product.id, shifted(0, { device: '"r2"' }));
     expect(await replay()).toEqual({ ...NONE, added: 3, removed: 3 });
     expect([await hours('u'), await hours('s')]).toEqual([[], []]);
-    expect(await hours('s', product.deviceIds[1])).toEqual([[10, long], [11, 'short']]); // prettier-ignore
+    expect(await hours('s', product.deviceIds[1])).toEqual([[10, long], [11, 'short']]); // oxfmt-ignore
     await saveDecoder(server, product.id, 'function Decoder() { return [] }');
     expect(await replay()).toEqual({ ...NONE, removed: 3 });
     expect(await latestOf(server, product.deviceIds[1]!)).toEqual({});
   });
 
   test('what is gone by now, value, field or device, is no hindrance', async () => {
-    await send([['t', 1, 10], ['u', 2, 10]], [['t', 3, 11]]); // prettier-ignore
+    await send([['t', 1, 10], ['u', 2, 10]], [['t', 3, 11]]); // oxfmt-ignore
     await server.gql(
       'mutation ($id: ID!, $from: DateTime!, $to: DateTime!) { deleteMeasurements(deviceId: $id, from: $from, to: $to) { measurements } }',
       { id: deviceId, from: new Date(at(11) * 1_000).toISOString(), to: new Date(at(12) * 1_000).toISOString() },
@@ -215,7 +215,7 @@ describe.each(EITHER_DATABASE)('what a replay makes of the values of the run bef
     await server.gql('mutation ($id: ID!) { removeField(id: $id) }', { id: shown.field.id });
     await saveDecoder(server, product.id, shifted(1));
     expect(await replay()).toEqual({ ...NONE, added: 2, removed: 1 });
-    expect(await hours()).toEqual([[11, 1], [12, 3]]); // prettier-ignore
+    expect(await hours()).toEqual([[11, 1], [12, 3]]); // oxfmt-ignore
     await server.gql('mutation ($ids: [ID!]!) { deleteDevices(ids: $ids) }', { ids: [deviceId] });
     expect((await replay()).added).toBe(0);
   });
@@ -225,10 +225,10 @@ describe.each(EITHER_DATABASE)('what a replay makes of the values of the run bef
     await sql('UPDATE webhook_call SET stored = NULL');
     await saveDecoder(server, product.id, shifted(1));
     for (const dryRun of [true, false]) expect(await replay({ dryRun })).toEqual({ ...NONE, added: 2, unknown: 2 });
-    expect(await hours()).toEqual([[10, 1], [11, 1], [12, 2], [13, 2]]); // prettier-ignore
+    expect(await hours()).toEqual([[10, 1], [11, 1], [12, 2], [13, 2]]); // oxfmt-ignore
     await saveDecoder(server, product.id, shifted(3));
     expect(await replay()).toEqual({ ...NONE, added: 1, changed: 1, removed: 1 });
-    expect(await hours()).toEqual([[10, 1], [12, 2], [13, 1], [15, 2]]); // prettier-ignore
+    expect(await hours()).toEqual([[10, 1], [12, 2], [13, 1], [15, 2]]); // oxfmt-ignore
   });
 
   test('thousands of values of one call are replaced', async () => {

@@ -14,7 +14,7 @@ const EVERY = 501;
 const SMALL = 60;
 const FEW = 100;
 /** When some of those that are looked for were heard: two at once, the newest among the first. */
-const HEARD_AT = new Map([[1, 9_000], [5, 1_000], [17, 1_000], [25, 5_000], [38, 10_000]]); // prettier-ignore
+const HEARD_AT = new Map([[1, 9_000], [5, 1_000], [17, 1_000], [25, 5_000], [38, 10_000]]); // oxfmt-ignore
 
 describe.each(DATABASES)('a list among very many devices, %s', (name) => {
   let domain: OpenDomain;

@@ -80,7 +80,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await devices.create(access, device.productId, more, 'unlimited');
     const filter = { productId: device.productId };
     const left = async (): Promise<number> =>
-      (await domain.database.read().getConnection().execute('select key from device where product_key = ?', [device.product.key])).length; // prettier-ignore
+      (await domain.database.read().getConnection().execute('select key from device where product_key = ?', [device.product.key])).length; // oxfmt-ignore
     let slices = 0;
     domain.cluster.onChanged(([change]) => {
       if (change?.kind === 'devices' && change.productId === device.productId && (slices += 1) === 1)
@@ -96,7 +96,7 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     const { store, clock } = domain;
     await sweepCalls({ store, unknownDevices, products, days: 30, now: () => clock.now }, goesOn);
     expect(await left()).toBe(0);
-    expect(await database.read().getConnection().execute('select key from product where key = ?', [device.product.key])).toEqual([]); // prettier-ignore
+    expect(await database.read().getConnection().execute('select key from product where key = ?', [device.product.key])).toEqual([]); // oxfmt-ignore
     await expect.poll(() => keysLeft(device)).toEqual([]);
   });
 
@@ -284,8 +284,8 @@ describe.each(DATABASES)('what is deleted is forgotten by the store, %s', (name)
     await expect.poll(() => left(free)).toEqual([[89], [200]]);
     await expect.poll(() => leftOut.length).toBe(1 + broken.length);
     await sweeper.stop();
-    expect(await left(unlimited)).toEqual([[200, 91, 89], [300, 200]]); // prettier-ignore
-    const allLeft = [[200, 91, 89], [300, 200]]; // prettier-ignore
+    expect(await left(unlimited)).toEqual([[200, 91, 89], [300, 200]]); // oxfmt-ignore
+    const allLeft = [[200, 91, 89], [300, 200]]; // oxfmt-ignore
     expect(leftOut).toEqual([busy, ...broken].map(({ key }) => key));
     for (const device of [busy, ...broken]) expect(await left(device)).toEqual(allLeft);
     expect(errors).toEqual([]);

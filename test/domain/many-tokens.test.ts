@@ -118,7 +118,7 @@ describe.each(DATABASES)('many tokens, on %s', (name) => {
     });
     const listed = await tokens.ofUser(access);
     expect(listed).toHaveLength(500);
-    expect(listed.map(({ id }) => id)).toEqual(listed.map(({ id }) => id).sort().reverse()); // prettier-ignore
+    expect(listed.map(({ id }) => id)).toEqual(listed.map(({ id }) => id).sort().reverse()); // oxfmt-ignore
     expect((await personalScopes(domain.database, [user, uuidV7()])).get(user)).toContain('ADMIN');
     await tokens.revoke(access, listed[0]!.id);
     await create();

@@ -75,7 +75,7 @@ describe.skipIf(inject('redisUrl') === null)('commits whose answer is lost, on t
       const changing = node.query('mutation ($id: ID!) { updateProduct(id: $id, input: { name: "x" }) { id } }', {
         id,
       });
-      await other.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'inlet guard %' AND datname = current_database()"); // prettier-ignore
+      await other.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'inlet guard %' AND datname = current_database()"); // oxfmt-ignore
       await other.query('SELECT pg_advisory_lock(738193003)');
       expect((await changing).errors?.[0]?.extensions.code).toBe('UNAVAILABLE');
       await new Promise((resolve) => setTimeout(resolve, 1_000));

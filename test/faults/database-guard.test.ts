@@ -60,7 +60,7 @@ test.skipIf(process.platform !== 'linux')(
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     try {
-      const { rows } = await client.query("SELECT client_port, inet_server_port() AS port FROM pg_stat_activity WHERE application_name LIKE 'inlet guard %' AND datname = current_database()"); // prettier-ignore
+      const { rows } = await client.query("SELECT client_port, inet_server_port() AS port FROM pg_stat_activity WHERE application_name LIKE 'inlet guard %' AND datname = current_database()"); // oxfmt-ignore
       const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
       const ofServer = new RegExp(`:${hex(rows[0].port)} [0-9A-F]+:${hex(rows[0].client_port)} 01 \\S+ 02:([0-9A-F]+)`);
       // Of the server's end, once all that it said has been acknowledged: in hundredths of a second.
@@ -88,7 +88,7 @@ test('nodes that all lost their connections keep their places', async () => {
     guards.push(await open());
     const places = guards.map(({ place }) => place.at);
     await new Promise((resolve) => setTimeout(resolve, 1_400));
-    await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'inlet guard %' AND datname = current_database()"); // prettier-ignore
+    await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'inlet guard %' AND datname = current_database()"); // oxfmt-ignore
     const held = `SELECT count(*)::int AS held FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database WHERE datname = current_database() AND classid = 738193004`;
     const isHeld = (count: number): Promise<void> =>
       expect.poll(async () => (await client.query(held)).rows).toEqual([{ held: count }]);

@@ -39,7 +39,7 @@ describe.skipIf(redisUrl === null)('two nodes, one of which commits late', () =>
         serialNumbers: ['gone', 'stays'],
       });
       for (const id of product.deviceIds) {
-        await recording.record(id, ['kept', 'removed'].map((field, at) => ({ field, value: 1, timestamp: 1_767_000_000 + at }))); // prettier-ignore
+        await recording.record(id, ['kept', 'removed'].map((field, at) => ({ field, value: 1, timestamp: 1_767_000_000 + at }))); // oxfmt-ignore
         keys.push((await rows('select key from device where id = $1', [id]))[0].key);
       }
       // Whoever wants to write this moment of these devices waits for us.

@@ -120,24 +120,23 @@ async function exchange(port: number, parts: (string | number | (() => unknown))
 }
 
 // Each has a server of its own, and mostly waits: side by side.
-test.concurrent(
-  'a stop signal to the whole process group is one wish, and decoders at work finish',
-  async ({ expect }) => {
-    const database = await createDatabase('sqlite');
-    const server = await startServer({ alone: true, database, env: { DECODER_TIMEOUT_MS: '5000' }, ownGroup: true });
-    const decoder = `function Decoder(r) { var end = Date.now() + 700; while (Date.now() < end); return [{ device: 'slow', field: 'temperature', value: 3 }] }`;
-    const { webhookId } = await createProduct(server, { serialNumbers: ['slow'], input: { decoder } });
-    const call = fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: 'x' });
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const ended = new Promise((resolve) => server.process.child.once('exit', resolve));
-    process.kill(-server.process.child.pid!, 'SIGTERM');
-    process.kill(-server.process.child.pid!, 'SIGTERM');
-    const answer = await call;
-    expect([answer.status, await answer.json()]).toEqual([200, { stored: 1, rejected: 0 }]);
-    expect(await ended).toBe(0);
-    await database.drop();
-  },
-);
+test.concurrent('a stop signal to the whole process group is one wish, and decoders at work finish', async ({
+  expect,
+}) => {
+  const database = await createDatabase('sqlite');
+  const server = await startServer({ alone: true, database, env: { DECODER_TIMEOUT_MS: '5000' }, ownGroup: true });
+  const decoder = `function Decoder(r) { var end = Date.now() + 700; while (Date.now() < end); return [{ device: 'slow', field: 'temperature', value: 3 }] }`;
+  const { webhookId } = await createProduct(server, { serialNumbers: ['slow'], input: { decoder } });
+  const call = fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: 'x' });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const ended = new Promise((resolve) => server.process.child.once('exit', resolve));
+  process.kill(-server.process.child.pid!, 'SIGTERM');
+  process.kill(-server.process.child.pid!, 'SIGTERM');
+  const answer = await call;
+  expect([answer.status, await answer.json()]).toEqual([200, { stored: 1, rejected: 0 }]);
+  expect(await ended).toBe(0);
+  await database.drop();
+});
 
 test.concurrent('an export that nobody reads does not hold the stop', async ({ expect, onTestFinished }) => {
   const server = await startServer({ alone: true, database: 'sqlite' });
@@ -164,30 +163,29 @@ test.concurrent('an export that nobody reads does not hold the stop', async ({ e
   expect(lines).toMatchObject([{ level: 'warn', answers: 1 }]);
 });
 
-test.concurrent(
-  'a body that never ends is answered 503 and does not hold the stop; so is a request on an open connection, with Connection: close',
-  async ({ expect }) => {
-    const server = await startServer({ alone: true, database: 'sqlite' });
-    const { deviceIds } = await createProduct(server);
-    const get = 'GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n';
-    // Keeps the stop going.
-    const held = exchange(server.process.port, [
-      `POST /v1/devices/${deviceIds[0]}/record/ HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n`,
-      'Content-Length: 100\r\n\r\n[{',
-    ]);
-    let exit: Promise<number | null> | undefined;
-    const stop = (): unknown => (exit = server.process.stop('SIGTERM'));
-    const answer = await exchange(server.process.port, [get, 300, stop, 300, get]);
-    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 503']);
-    expect(answer.slice(answer.indexOf('503'))).toContain('Connection: close');
-    expect(await exit).toBe(0);
-    const said = await held;
-    // Not the 408 that a server which goes on gives such a body, much later.
-    expect(said).toMatch(/^HTTP\/1\.1 503/);
-    expect(said).toContain('Connection: close');
-    await server.stop();
-  },
-);
+test.concurrent('a body that never ends is answered 503 and does not hold the stop; so is a request on an open connection, with Connection: close', async ({
+  expect,
+}) => {
+  const server = await startServer({ alone: true, database: 'sqlite' });
+  const { deviceIds } = await createProduct(server);
+  const get = 'GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n';
+  // Keeps the stop going.
+  const held = exchange(server.process.port, [
+    `POST /v1/devices/${deviceIds[0]}/record/ HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n`,
+    'Content-Length: 100\r\n\r\n[{',
+  ]);
+  let exit: Promise<number | null> | undefined;
+  const stop = (): unknown => (exit = server.process.stop('SIGTERM'));
+  const answer = await exchange(server.process.port, [get, 300, stop, 300, get]);
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 503']);
+  expect(answer.slice(answer.indexOf('503'))).toContain('Connection: close');
+  expect(await exit).toBe(0);
+  const said = await held;
+  // Not the 408 that a server which goes on gives such a body, much later.
+  expect(said).toMatch(/^HTTP\/1\.1 503/);
+  expect(said).toContain('Connection: close');
+  await server.stop();
+});
 
 test('the memory database leaves no folder behind', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'inlet-memory-'));

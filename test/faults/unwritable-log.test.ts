@@ -32,45 +32,44 @@ const freePort = (): Promise<number> =>
   });
 
 // Most of these wait for a child process: side by side.
-test.concurrent(
-  'a log on a full disk holds up nobody: the server answers, hears the signal, and ends',
-  async ({ expect }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
-    const env = { DATABASE_URL: `sqlite:${join(folder, 'inlet.db')}` };
-    // The first start tells a token, and is not this.
-    await (await ServerProcess.start(env)).stop();
-    const [full, port] = [openSync('/dev/full', 'w'), await freePort()];
-    const child = spawn(process.execPath, ['dist/src/main.js'], {
-      env: {
-        ...env,
-        PATH: process.env['PATH'],
-        ADMIN_TOKEN,
-        HOST: '127.0.0.1',
-        PORT: `${port}`,
-        SHUTDOWN_GRACE_MS: '0',
-      },
-      stdio: ['ignore', full, 'ignore'],
-    });
-    const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
-    try {
-      const url = `http://127.0.0.1:${port}/healthz`;
-      const status = (): Promise<number> =>
-        fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
-          (response) => response.status,
-          () => 0,
-        );
-      await expect.poll(status).toBe(200);
-      child.kill('SIGTERM');
-      const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
-      expect(await ended).toBe(0);
-      clearTimeout(late);
-    } finally {
-      child.kill('SIGKILL');
-      closeSync(full);
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-);
+test.concurrent('a log on a full disk holds up nobody: the server answers, hears the signal, and ends', async ({
+  expect,
+}) => {
+  const folder = mkdtempSync(join(tmpdir(), 'inlet-log-'));
+  const env = { DATABASE_URL: `sqlite:${join(folder, 'inlet.db')}` };
+  // The first start tells a token, and is not this.
+  await (await ServerProcess.start(env)).stop();
+  const [full, port] = [openSync('/dev/full', 'w'), await freePort()];
+  const child = spawn(process.execPath, ['dist/src/main.js'], {
+    env: {
+      ...env,
+      PATH: process.env['PATH'],
+      ADMIN_TOKEN,
+      HOST: '127.0.0.1',
+      PORT: `${port}`,
+      SHUTDOWN_GRACE_MS: '0',
+    },
+    stdio: ['ignore', full, 'ignore'],
+  });
+  const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
+  try {
+    const url = `http://127.0.0.1:${port}/healthz`;
+    const status = (): Promise<number> =>
+      fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+        (response) => response.status,
+        () => 0,
+      );
+    await expect.poll(status).toBe(200);
+    child.kill('SIGTERM');
+    const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    expect(await ended).toBe(0);
+    clearTimeout(late);
+  } finally {
+    child.kill('SIGKILL');
+    closeSync(full);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 test('lines that a full disk did not take are written with the next one that it takes; at the end nobody waits for it', async () => {
   const small = SmallFileSystem.mount(1);

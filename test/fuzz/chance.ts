@@ -3,11 +3,11 @@ const TEXTS = [
   '', ' ', '\0', '\ud800', '\u202e', 'é', '💥', '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'null', 'undefined',
   'NaN', 'Infinity', '-0', '1e999', '9007199254740993', '%00', '%zz', '../..', "' or 1=1 --", '<script>', '\r\n\r\n', '{{7*7}}',
   '(1,2)', '(91,0)', '1970-01-01T00:00:00Z', '275760-09-13', '00000000-0000-7000-8000-000000000000', 'temperature', 'serial-1',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 const NUMBERS = [
   0, -0, 1, -1, 0.1, 2 ** 31, 2 ** 31 - 1, -(2 ** 31), 2 ** 53, 2 ** 63, 1e21, 1e308, 5e-324, -1e308, 1767225600, 1767225600000,
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 /** The same seed makes the same choices (mulberry32). */
 export class Chance {

@@ -7,7 +7,7 @@ const POSITIONS = [
   '0', '1', '3', '-1', '1e3', '0x10', 'NaN', 'Infinity', '', ' 1', '999999999999999', '9007199254740993', '18446744073709551616', '1'.repeat(3000),
   '1:1:', '0:0:', '5:3:', '1:3:2', '1:3:9', '1:3:2,2', '3:9:8,4', '700:9223372036854775807:', '9999999999999999999:9999999999999999999:', '1:99999999:',
   `1:900:${Array.from({ length: 199 }, (_, at) => at + 2).join(',')}`, "1:1:'); DROP TABLE reading; --",
-]; // prettier-ignore
+]; // oxfmt-ignore
 const SEQS = ['0', '1', '9223372036854775808', '9999999999999999999', '-1', '', 'x', 1];
 const KEYS = [0, 1, 2, 2 ** 31 - 1, 2 ** 31, -1, 0.5, '1', null];
 const TIMES = [0, 1767225600000, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 2 ** 53, 1e300, '1', null];
@@ -52,7 +52,7 @@ export class Cursors {
       case 7:
         return seal(base64([this.#position(real, chance)]));
       default:
-        return seal(base64([this.#position(real, chance), this.#position(real, chance), chance.pick(SEQS), chance.pick(KEYS), chance.pick(TIMES)])); // prettier-ignore
+        return seal(base64([this.#position(real, chance), this.#position(real, chance), chance.pick(SEQS), chance.pick(KEYS), chance.pick(TIMES)])); // oxfmt-ignore
     }
   }
 

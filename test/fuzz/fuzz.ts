@@ -17,7 +17,7 @@ const KEEP_UP_EVERY_MS = 200;
 
 const KINDS: readonly Kind[] = [
   'record', 'record', 'record', 'webhook', 'webhook', 'network', 'network', 'raw', 'raw', 'graphql', 'graphql', 'graphql', 'socket', 'file', 'page', 'cursor', 'mqtt',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 export interface FuzzOptions {
   seed: number;

@@ -4,7 +4,7 @@ const VALUES = [
   '1', '"x"', 'null', 'undefined', 'NaN', '-Infinity', '{}', '[]', '{value: 1, unit: "C"}', '1n', 'Symbol("s")', 'function () {}',
   'new Date(NaN)', 'new Proxy({}, {get() { throw 1 }})', '"x".repeat(1e6)', 'r.body', 'r.headers', 'r', 'this', 'globalThis',
   'new Array(1e6)', 'Object.create(null)', '{toJSON() { throw new Error("no") }}', '{get value() { for (;;); }}', '"\\ud800"', '"\\0"',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 const STATEMENTS = [
   'throw {get message() { return "x" }, get stack() { Error.prepareStackTrace(0, [{getFileName: () => "decoder.js", getLineNumber: () => "1}x", getColumnNumber: () => 1}]) }}',
@@ -15,7 +15,7 @@ const STATEMENTS = [
   'var a = []; a.push(a); console.log(a)', 'while (true) {}', 'var s = "x"; while (true) s += s', 'Promise.resolve().then(function () { throw 1 })',
   'async function f() { for (;;) await 0 } f()', 'measurements[VALUE]', 'deviceSerialToId[VALUE]', 'for (var k in measurements) measurements[k]',
   'configurationValues[VALUE]', 'Object.defineProperty(Object.prototype, "device", {get() { throw 1 }})', '"use strict"; undeclared = 1',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 /** A decoder that means harm, or whose author was tired. */
 export function lyingDecoder(chance: Chance): string {

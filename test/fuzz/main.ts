@@ -47,7 +47,7 @@ async function main(database = 'sqlite', numbers: readonly string[]): Promise<vo
     const took = Math.round((performance.now() - started) / 1000);
     const { byKind, taken, byStatus, warnings, stalls, findings } = result;
     const memory = server.process.residentMb();
-    console.log(JSON.stringify({ database, seed, inputs: result.inputs, seconds: took, byKind, taken, byStatus, warnings, memory, longestStallMs: stalls[0]?.ms, findings: findings.length })); // prettier-ignore
+    console.log(JSON.stringify({ database, seed, inputs: result.inputs, seconds: took, byKind, taken, byStatus, warnings, memory, longestStallMs: stalls[0]?.ms, findings: findings.length })); // oxfmt-ignore
     for (const { ms, asked } of stalls.filter(({ ms }) => ms > STALL_MS))
       console.log(`the event loop computed for ${ms} ms; on the way:\n  ${asked.join('\n  ')}`);
     process.exitCode = findings.length === 0 ? 0 : 1;

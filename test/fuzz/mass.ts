@@ -3,11 +3,11 @@ import type { Chance } from './chance.ts';
 const BEGINS = [
   '', 'a=', '[', '{"a":"', '{"a":[', '{"coreid":"', '{"coreid":"x","data":"', '{"end_device_ids":{"dev_eui":"', '{"deviceInfo":{"devEui":"', '{"DevEUI_uplink":{"DevEUI":"',
   '{"query":"', '{"query":"{ __typename }","variables":{"a":[', '{"query":"{ __typename ', 'device,field,timestamp,value\n', '{"field":"temperature","value":"',
-]; // prettier-ignore
+]; // oxfmt-ignore
 const PIECES = [
   'a&', '&', 'a=1&', '%', '%41', '+', '=', ' ', '\n', '\t', '\0', ',', ';', ':', '"', '\\', "'", '\\u0000', '[', '{', '{}', '[]', '{},', '1', '1,', '0.', '-', 'e', '"a",',
   '{"a":1},', '{"field":"x","value":1},', '#\\n', '#\n', '\u00a0', 'ü', '\ud800', '…', '_', '.', '/', '<', '(', '1,2,3,4\n', '"\n', 'a{b}', '...a ', '@skip(if:true)', '$', '!',
-]; // prettier-ignore
+]; // oxfmt-ignore
 const ENDS = ['', 'x', '"}', '"}}', ']}', ']}}', ']', '}"}', '&=', '\n'];
 const TYPES = [
   'application/json',

@@ -78,14 +78,14 @@ function anyPacket(chance: Chance, aim: Aim, version: number): Packet {
     case 2:
       return { cmd: 'pingreq' };
     case 3:
-      return chance.pick<Packet>([{ cmd: 'disconnect' }, { cmd: 'pingresp' }, { cmd: 'suback', messageId, granted: [0] }, connectPacket(chance, aim, 5)]); // prettier-ignore
+      return chance.pick<Packet>([{ cmd: 'disconnect' }, { cmd: 'pingresp' }, { cmd: 'suback', messageId, granted: [0] }, connectPacket(chance, aim, 5)]); // oxfmt-ignore
     case 4:
     case 5:
       return { cmd: 'pubrel', messageId };
     case 6:
       return { cmd: chance.pick(['puback', 'pubrec', 'pubcomp']), messageId };
     default:
-      return { cmd: 'publish', topic, messageId, qos, dup: qos > 0 && chance.of(0.2), retain: chance.of(0.1), payload: payloadOf(chance), ...properties }; // prettier-ignore
+      return { cmd: 'publish', topic, messageId, qos, dup: qos > 0 && chance.of(0.2), retain: chance.of(0.1), payload: payloadOf(chance), ...properties }; // oxfmt-ignore
   }
 }
 
@@ -94,7 +94,7 @@ function topicOf(chance: Chance, { device, webhookId }: Aim): string {
   return chance.pick([
     `v1/${name}/record`, `v1/${name}/record`, `v1/${name}/${chance.pick(FIELDS)}`, `webhook/${webhookId}/${chance.text()}`, chance.text(),
     'v1/devices/me/telemetry', 'v1/gateway/telemetry', `dtck-pub/x/${name}/temperature`, 'v1/+/#', `v1/${'a/'.repeat(chance.int(60))}record`,
-  ]); // prettier-ignore
+  ]); // oxfmt-ignore
 }
 
 function payloadOf(chance: Chance): Buffer {

@@ -13,7 +13,7 @@ import { resume } from './resume.ts';
 import type { Targets } from './targets.ts';
 import { uplink } from './uplink.ts';
 
-// prettier-ignore
+// oxfmt-ignore
 export type Kind =
   'record' | 'webhook' | 'network' | 'raw' | 'graphql' | 'socket' | 'decoder' | 'file' | 'page' | 'cursor' | 'mass' | 'mqtt';
 
@@ -42,7 +42,7 @@ const NETWORKS = [
 const PATHS = [
   '/', '/console', '/console/', '/console/../../package.json', '/console/..%2f..%2fpackage.json', '/console/assets/', '/console/assets/%00',
   '/console/graphql', '/console/session', '/metrics', '/v1/openapi.json', '/readyz', '/v1/', '/v1/devices//record', '/v1/devices/%2e%2e/record',
-]; // prettier-ignore
+]; // oxfmt-ignore
 const TARGETS = [
   '/',
   '/healthz',
@@ -58,7 +58,7 @@ const ODD_HEADERS = [
   'Transfer-Encoding: chunked', 'Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: xchunked', 'Content-Length: 10', 'Content-Length: -1',
   'Content-Length: 99999999999', 'Upgrade: h2c', 'Connection: Upgrade', 'Expect: 100-continue', 'Expect: x', 'Upgrade: websocket', 'Content-Encoding: gzip',
   'Cookie: inlet_session=%zz', 'Origin: http://[', 'X-Forwarded-For: x, 1.1.1.1', `X-Long: ${'x'.repeat(20_000)}`, 'Content-Type: text/csv',
-]; // prettier-ignore
+]; // oxfmt-ignore
 /** Makes cases by chance: the same chances make the same case, as long as the same targets are there. */
 export class ActiveTenants {
   readonly #server: TestServer;
@@ -306,7 +306,7 @@ export class ActiveTenants {
     const reader = chance.pick(readers);
     const after = chance.of(0.1) ? null : this.#cursors.forged(chance, ids);
     const other = chance.pick(readers);
-    const narrowed = chance.pick([{}, {}, {}, { d: [...reader.sees] }, { w: reader.workspaceId }, { d: [...other.sees] }, { w: other.workspaceId }]); // prettier-ignore
+    const narrowed = chance.pick([{}, {}, {}, { d: [...reader.sees] }, { w: reader.workspaceId }, { d: [...other.sees] }, { w: other.workspaceId }]); // oxfmt-ignore
     const record = async (limit: AbortSignal): Promise<void> => {
       for (const { secret, sees } of readers)
         for (const id of sees) {

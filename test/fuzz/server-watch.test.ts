@@ -34,28 +34,28 @@ async function watched(atEnd: TestContext['onTestFinished']) {
 }
 
 // They mostly wait: side by side.
-test.concurrent(
-  'a server that computes for too long is frozen, and what was on the way is told',
-  async ({ expect, onTestFinished }) => {
-    const { found, url, watch } = await watched(onTestFinished);
-    await watch.asking('the culprit', () => fetch(`${url}/compute/2500`).then(() => new Promise((resolve) => setTimeout(resolve, 300)))); // prettier-ignore
-    await expect.poll(() => found).toEqual([expect.stringMatching(/^frozen/)]);
-    await watch.end();
-  },
-);
+test.concurrent('a server that computes for too long is frozen, and what was on the way is told', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const { found, url, watch } = await watched(onTestFinished);
+  await watch.asking('the culprit', () => fetch(`${url}/compute/2500`).then(() => new Promise((resolve) => setTimeout(resolve, 300)))); // oxfmt-ignore
+  await expect.poll(() => found).toEqual([expect.stringMatching(/^frozen/)]);
+  await watch.end();
+});
 
-test.concurrent(
-  'one that is stopped by somebody else for longer is not, nor is it slow',
-  async ({ expect, onTestFinished }) => {
-    const { child, found, watch } = await watched(onTestFinished);
-    child.kill('SIGSTOP');
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    child.kill('SIGCONT');
-    await watch.end();
-    expect(found).toEqual([]);
-    expect(watch.stalls[0]!.ms).toBeLessThan(1_000);
-  },
-);
+test.concurrent('one that is stopped by somebody else for longer is not, nor is it slow', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const { child, found, watch } = await watched(onTestFinished);
+  child.kill('SIGSTOP');
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  child.kill('SIGCONT');
+  await watch.end();
+  expect(found).toEqual([]);
+  expect(watch.stalls[0]!.ms).toBeLessThan(1_000);
+});
 
 test.concurrent('a server that ends is told', async ({ expect, onTestFinished }) => {
   const { child, found } = await watched(onTestFinished);

@@ -13,5 +13,5 @@ export function uplink(chance: Chance): unknown {
     { coreid: eui, data: odd(chance.pick(['1', '{"temperature":1}', 'x'])), event: odd('e'), published_at: time },
     { DevEUI_uplink: odd({ DevEUI: eui, payload_hex: odd('0102'), FPort: odd('1'), Time: time }) },
     chance.json(),
-  ]); // prettier-ignore
+  ]); // oxfmt-ignore
 }

@@ -275,10 +275,10 @@ describe.each(DATABASES)('alerts on %s', (database) => {
     const other = await createProduct(server, { workspaceId, serialNumbers: ['other'] });
     await server.gql(RULE, { p: other.id, i: { name: 'hot here', levels: levels({ ...hot, value: 20 }) } });
     await update({ productId: other.id });
-    const states = async () => (await server.gql(LIST, { p: other.id })).alerts.edges.map(({ node }: { node: Alert }) => [node['rule'].name, node['state'], seconds(node['startedAt'])]); // prettier-ignore
+    const states = async () => (await server.gql(LIST, { p: other.id })).alerts.edges.map(({ node }: { node: Alert }) => [node['rule'].name, node['state'], seconds(node['startedAt'])]); // oxfmt-ignore
     await expect
       .poll(states, { interval: 20 })
-      .toEqual([['hot here', 'FIRING', 0], ['hot', 'RESOLVED', 0], ['hot', 'RESOLVED', 0]]); // prettier-ignore
+      .toEqual([['hot here', 'FIRING', 0], ['hot', 'RESOLVED', 0], ['hot', 'RESOLVED', 0]]); // oxfmt-ignore
   });
 
   test('the first value after a restart is judged, although a call without values was the last before it', async () => {

@@ -4,7 +4,7 @@ import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '..
 const ADD = 'mutation ($p: ID!, $input: FieldInput!) { addField(productId: $p, input: $input) { id display } }';
 const UPDATE = 'mutation ($id: ID!, $input: UpdateFieldInput!) { updateField(id: $id, input: $input) { display } }';
 const CLONE = 'mutation ($id: ID!) { cloneProduct(id: $id, name: "copy") { fields { identifier display } } }';
-const WORDS = [{ value: true, text: 'Open', color: 'red' }, { value: false, text: 'Closed' }]; // prettier-ignore
+const WORDS = [{ value: true, text: 'Open', color: 'red' }, { value: false, text: 'Closed' }]; // oxfmt-ignore
 
 describe.each(EITHER_DATABASE)('the look of values on %s', (database) => {
   let server: TestServer;
@@ -41,10 +41,10 @@ describe.each(EITHER_DATABASE)('the look of values on %s', (database) => {
     const { id, display } = await add('FLOAT', { low: 3.3, decimals: 2, high: null, words: [] });
     expect(display).toEqual({ decimals: 2, low: 3.3 });
     expect(await change(id, { unit: 'V' })).toEqual({ decimals: 2, low: 3.3 });
-    const { product } = await server.gql('query ($p: ID!) { product(id: $p) { field(identifier: "door") { id } } }', { p }); // prettier-ignore
+    const { product } = await server.gql('query ($p: ID!) { product(id: $p) { field(identifier: "door") { id } } }', { p }); // oxfmt-ignore
     expect(await change(product.field.id, { display: { words: WORDS } })).toEqual({ words: WORDS });
     await server.record(device, { field: 'door', value: true });
-    const { device: read } = await server.gql('query ($id: ID!) { device(id: $id) { latest { value field { display } } } }', { id: device }); // prettier-ignore
+    const { device: read } = await server.gql('query ($id: ID!) { device(id: $id) { latest { value field { display } } } }', { id: device }); // oxfmt-ignore
     expect(read.latest).toEqual([{ value: true, field: { display: { words: WORDS } } }]);
     const { cloneProduct } = await server.gql(CLONE, { id: p });
     expect(cloneProduct.fields).toContainEqual({ identifier: 'door', display: { words: WORDS } });

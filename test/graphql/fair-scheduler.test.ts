@@ -239,7 +239,7 @@ test('admission is paid for by the clock, of a document that is known, too', asy
 
 test.each([
   ['waited for the database, which answered', () => 1, 150],
-  ['waited for one that did not', () => { throw new AppError('UNAVAILABLE', 'away'); }, 0], // prettier-ignore
+  ['waited for one that did not', () => { throw new AppError('UNAVAILABLE', 'away'); }, 0], // oxfmt-ignore
 ])('who %s: that is held against nobody unless there was an answer', async (_, end, waitedFor) => {
   const resolve = async (): Promise<number> => {
     await pause(10);
@@ -636,7 +636,7 @@ test.each([
 
 test('of cheap events those that load anything are paid for by the clock, as many as wait beside each other', async () => {
   const resolve = (_: unknown, __: unknown, { budget }: GraphqlContext): Promise<number> =>
-    budget.load(async () => pause(10).then(() => 1), () => 100); // prettier-ignore
+    budget.load(async () => pause(10).then(() => 1), () => 100); // oxfmt-ignore
   const { answer, paidMs } = await events('loads', resolve);
   const answering = (async () => {
     for (let time = 0; time < 10; time += 1) await answer();

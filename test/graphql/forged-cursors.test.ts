@@ -5,7 +5,7 @@ import { sealWith } from '../../src/domain/text/sealed-text.ts';
 import { Chance } from '../fuzz/chance.ts';
 import { Cursors } from '../fuzz/cursors.ts';
 import { cursorKeyOf } from '../support/cursor-key.ts';
-import { createDatabase, createProduct, EITHER_DATABASE, startServer, type TestDatabase, type TestServer } from '../support/server.ts'; // prettier-ignore
+import { createDatabase, createProduct, EITHER_DATABASE, startServer, type TestDatabase, type TestServer } from '../support/server.ts'; // oxfmt-ignore
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { firstPush } from '../support/subscribe.ts';
 import { createToken, createWorkspace } from '../support/tenant.ts';
@@ -105,7 +105,7 @@ describe.each(EITHER_DATABASE)('cursors that the server did not give for this, %
         await expect.poll(async () => {
           if (closed === null) await record();
           return closed ?? forged.size;
-        }).toBe(0); // prettier-ignore
+        }).toBe(0); // oxfmt-ignore
         for (let one = 0; one < AT_ONCE; one += 1) socket.send(JSON.stringify({ type: 'complete', id: `${at + one}` }));
       }
       expect(new Set(seen)).toEqual(new Set([deviceId]));

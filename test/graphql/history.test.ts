@@ -25,7 +25,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 function closeTo(found: unknown[], expected: readonly unknown[], what: unknown[]): void {
   expect([...what, found.length]).toEqual([...what, expected.length]);
   expected.forEach((value, i) => {
-    const same = typeof value === 'number' && typeof found[i] === 'number' && Math.abs(found[i] - value) <= 1e-9 * Math.max(1, Math.abs(value)); // prettier-ignore
+    const same = typeof value === 'number' && typeof found[i] === 'number' && Math.abs(found[i] - value) <= 1e-9 * Math.max(1, Math.abs(value)); // oxfmt-ignore
     if (!same) expect([...what, i, found[i]]).toEqual([...what, i, value]);
   });
 }
@@ -120,12 +120,12 @@ describe.each(DATABASES)('history on %s', (database) => {
       (name) => numeric || ['FIRST', 'LAST', 'COUNT'].includes(name),
     ).flatMap((aggregation) =>
       GAP_FILLS.filter((fill) => fill !== 'LINEAR' || (['level', 'count'].includes(field) || !['FIRST', 'LAST'].includes(aggregation))).map((fill) => ({ aggregation, fill })),
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     const aliases = asked.map(({ aggregation, fill }, i) =>
       `h${i}: history(from: "${iso(from)}", to: "${iso(to)}", fields: ["${field}"], resolution: "${resolution}",
          timeZone: "${zone}", aggregation: ${aggregation}, fill: ${fill})
          { resolution timestamps values truncated before { value timestamp } }`,
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     const all = points(field);
     const before = all.findLast(({ t }) => t < from);
     for (let at = 0; at < aliases.length; at += 16) {
@@ -180,9 +180,9 @@ describe.each(DATABASES)('history on %s', (database) => {
         const inside = all.filter(({ t }) => t >= from && t < to);
         expect(answer['history']).toEqual([
           { resolution: null, timestamps: inside.map(({ t }) => t / 1000), values: inside.map(({ v }) => v), truncated: false },
-        ]); // prettier-ignore
+        ]); // oxfmt-ignore
         expect(answer['measurements'].totalCount).toBe(inside.length);
-        expect(answer['measurements'].edges).toEqual(inside.slice(0, 500).map(({ t, v }) => ({ node: { value: v, timestamp: iso(t) } }))); // prettier-ignore
+        expect(answer['measurements'].edges).toEqual(inside.slice(0, 500).map(({ t, v }) => ({ node: { value: v, timestamp: iso(t) } }))); // oxfmt-ignore
         const [found] = answer['statistics'];
         const { first, last, minAt, maxAt, count, ...expected } = naiveStatistics(all, from, to) as Record<string, any>;
         expect(found.field).toEqual({ identifier: field });
@@ -207,7 +207,7 @@ describe.each(DATABASES)('history on %s', (database) => {
     const gone = points('level').filter(({ t }) => t >= from && t < to);
     expect(gone.length).toBeGreaterThan(10);
     expect(counted.measurements).toBe(gone.length);
-    await server.gql(`mutation ($id: ID!) { deleteMeasurements(deviceId: $id, ${range}, fields: ["level"]) { measurements } }`, { id: deviceIds[0] }); // prettier-ignore
+    await server.gql(`mutation ($id: ID!) { deleteMeasurements(deviceId: $id, ${range}, fields: ["level"]) { measurements } }`, { id: deviceIds[0] }); // oxfmt-ignore
     for (const { t } of gone) model['level']!.delete(t);
     const late = Array.from({ length: 20 }, (_, i) => ({ field: 'level', t: from + i * 3_600_000 + 7, v: i / 4 }));
     await record(deviceIds[0]!, late);
@@ -229,7 +229,7 @@ describe.each(DATABASES)('history on %s', (database) => {
       ['Pacific/Apia', '1d', '2011-12-28T10:00:00Z', '2012-01-02T10:00:00Z', 5],
       ['America/Sao_Paulo', '1d', '2018-11-02T03:00:00Z', '2018-11-06T02:00:00Z', 4],
     ];
-    const { deviceIds: made } = await createProduct(server, { fields: { n: 'FLOAT' }, serialNumbers: cases.map((_, i) => `z${i}`) }); // prettier-ignore
+    const { deviceIds: made } = await createProduct(server, { fields: { n: 'FLOAT' }, serialNumbers: cases.map((_, i) => `z${i}`) }); // oxfmt-ignore
     for (const [i, [zone, resolution, from, to, buckets]] of cases.entries()) {
       const [begin, end] = [Date.parse(from), Date.parse(to)];
       const step = Math.ceil((end - begin) / 997);
@@ -248,13 +248,13 @@ describe.each(DATABASES)('history on %s', (database) => {
   test('differences of neighbours add up to the whole, a falling counter starts again from 0', async () => {
     const id = deviceIds[1]!;
     const values = [100, 130, 130, 5, 20, 60, 10, 10, 0, 70];
-    await record(id, values.map((v, i) => ({ field: 'count', t: START + i * 3_600_000, v }))); // prettier-ignore
+    await record(id, values.map((v, i) => ({ field: 'count', t: START + i * 3_600_000, v }))); // oxfmt-ignore
     const range = `from: "${iso(START + 1)}", to: "${iso(START + DAY)}", fields: ["count"]`;
     const answer = await read(
       ['1h', '3h', '7h', '1d'].map((width, i) => `h${i}: history(${range}, resolution: "${width}", aggregation: DIFFERENCE, fill: NONE) { values before { value } }`).join(' ') +
         ` statistics(${range}) { difference }`,
       id,
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     expect(answer['h0'][0].values).toEqual([30, 0, 5, 15, 40, 10, 0, 0, 70]);
     expect(answer['h0'][0].before).toEqual({ value: 100 });
     for (const i of [0, 1, 2, 3])
@@ -270,7 +270,7 @@ describe.each(DATABASES)('history on %s', (database) => {
 
   test('a sensor that reports only changes has a value before the range, and PREVIOUS goes on with it', async () => {
     const id = deviceIds[1]!;
-    await record(id, [{ field: 'open', t: START - 30 * DAY, v: true }, { field: 'note', t: START - DAY, v: 'shut' }]); // prettier-ignore
+    await record(id, [{ field: 'open', t: START - 30 * DAY, v: true }, { field: 'note', t: START - DAY, v: 'shut' }]); // oxfmt-ignore
     const range = `from: "${iso(START)}", to: "${iso(START + 3 * 3_600_000)}"`;
     const { raw, share, last, note } = await read(
       `raw: history(${range}, fields: ["open"]) { values before { value timestamp field { identifier } } }
@@ -279,8 +279,8 @@ describe.each(DATABASES)('history on %s', (database) => {
        note: history(${range}, fields: ["note"], resolution: "1h", fill: PREVIOUS) { values }`,
       id,
     );
-    expect(raw).toEqual([{ values: [], before: { value: true, timestamp: iso(START - 30 * DAY), field: { identifier: 'open' } } }]); // prettier-ignore
-    expect([share[0].values, last[0].values, note[0].values]).toEqual([[1, 1, 1], [true, true, true], ['shut', 'shut', 'shut']]); // prettier-ignore
+    expect(raw).toEqual([{ values: [], before: { value: true, timestamp: iso(START - 30 * DAY), field: { identifier: 'open' } } }]); // oxfmt-ignore
+    expect([share[0].values, last[0].values, note[0].values]).toEqual([[1, 1, 1], [true, true, true], ['shut', 'shut', 'shut']]); // oxfmt-ignore
   });
 
   test('maxPoints gives raw values if they fit, else a shape of numbers and buckets of the rest', async () => {
@@ -291,7 +291,7 @@ describe.each(DATABASES)('history on %s', (database) => {
        asked: history(${range}, maxPoints: 100, fields: ["level"], aggregation: MAX) { resolution timestamps values }`,
     );
     for (const { field, ...series } of all)
-      expect(series).toEqual({ resolution: null, truncated: false, values: points(field.identifier).filter(({ t }) => t < START + 30 * DAY).map(({ v }) => v) }); // prettier-ignore
+      expect(series).toEqual({ resolution: null, truncated: false, values: points(field.identifier).filter(({ t }) => t < START + 30 * DAY).map(({ v }) => v) }); // oxfmt-ignore
     for (const { field, resolution, timestamps, values, truncated } of few) {
       const shape = ['level', 'count'].includes(field.identifier);
       expect([field.identifier, resolution, truncated]).toEqual([field.identifier, shape ? null : '12h', false]);
@@ -299,11 +299,11 @@ describe.each(DATABASES)('history on %s', (database) => {
       expect(timestamps.length).toBeGreaterThan(40);
       if (!shape) continue;
       const numbers = points(field.identifier).filter(({ t }) => t < START + 30 * DAY);
-      expect([Math.min(...values), Math.max(...values)]).toEqual([Math.min(...numbers.map(({ v }) => v as number)), Math.max(...numbers.map(({ v }) => v as number))]); // prettier-ignore
-      for (const [i, time] of timestamps.entries()) expect(model[field.identifier]!.get(Math.round(time * 1000))).toBe(values[i]); // prettier-ignore
+      expect([Math.min(...values), Math.max(...values)]).toEqual([Math.min(...numbers.map(({ v }) => v as number)), Math.max(...numbers.map(({ v }) => v as number))]); // oxfmt-ignore
+      for (const [i, time] of timestamps.entries()) expect(model[field.identifier]!.get(Math.round(time * 1000))).toBe(values[i]); // oxfmt-ignore
     }
     expect(asked[0].resolution).toBe('12h');
-    expect(Math.max(...asked[0].values)).toBe(Math.max(...points('level').filter(({ t }) => t < START + 30 * DAY).map(({ v }) => v as number))); // prettier-ignore
+    expect(Math.max(...asked[0].values)).toBe(Math.max(...points('level').filter(({ t }) => t < START + 30 * DAY).map(({ v }) => v as number))); // oxfmt-ignore
   });
 
   test('a field that is named twice is there once, in the order named', async () => {
@@ -332,7 +332,7 @@ describe.each(DATABASES)('history on %s', (database) => {
       ['resolution: "1h", maxPoints: 23', /"resolution" 1h gives more buckets .* than "maxPoints" 23: use "2h"/],
       ['resolution: "1s"', /"resolution" 1s gives more buckets .* than 40000 for each of 5 series .*: use "5s"/],
       ['fields: ["Level"]', /The product has no field "Level"/],
-    ]; // prettier-ignore
+    ]; // oxfmt-ignore
     for (const [args, message] of cases) {
       const said = await refusal(`history(${range}, ${args}) { values }`);
       expect(said, args).toMatch(/^BAD_USER_INPUT /);
@@ -346,7 +346,7 @@ describe.each(DATABASES)('history on %s', (database) => {
   });
 
   test('several devices at once: by ids in that order, all of a product, all with tags; exactly one way', async () => {
-    await server.gql('mutation ($id: ID!) { updateDevice(id: $id, input: { tags: ["roof", "east"] }) { id } }', { id: deviceIds[2] }); // prettier-ignore
+    await server.gql('mutation ($id: ID!) { updateDevice(id: $id, input: { tags: ["roof", "east"] }) { id } }', { id: deviceIds[2] }); // oxfmt-ignore
     const other = await createProduct(server, { fields: { level: 'FLOAT', other: 'FLOAT' }, serialNumbers: ['o'] });
     await record(other.deviceIds[0]!, [{ field: 'level', t: START, v: 3 }]);
     await record(deviceIds[2]!, [{ field: 'level', t: START, v: 2 }]);
@@ -356,20 +356,20 @@ describe.each(DATABASES)('history on %s', (database) => {
       const { data, errors } = await server.query(query, {}, token);
       return errors ? `${errors[0]!.extensions.code} ${errors[0]!.message}` : data!['history'];
     };
-    const both = await ask(`deviceIds: ["${other.deviceIds[0]}", "${deviceIds[2]}", "${other.deviceIds[0]}"], fields: ["level", "note"]`); // prettier-ignore
+    const both = await ask(`deviceIds: ["${other.deviceIds[0]}", "${deviceIds[2]}", "${other.deviceIds[0]}"], fields: ["level", "note"]`); // oxfmt-ignore
     expect(both).toEqual([
       { device: { id: other.deviceIds[0], name: 'device o' }, series: [{ field: { identifier: 'level' }, values: [3] }] },
       { device: { id: deviceIds[2], name: 'device c' }, series: [{ field: { identifier: 'level' }, values: [2] }, { field: { identifier: 'note' }, values: [] }] },
-    ]); // prettier-ignore
+    ]); // oxfmt-ignore
     expect((await ask(`productId: "${productId}", fields: ["level"]`)).map((one: any) => one.device.id)).toEqual(
       deviceIds,
     );
     expect((await ask('tags: ["roof", "east"]')).map((one: any) => one.device.id)).toEqual([deviceIds[2]]);
     expect(await ask('deviceIds: []')).toEqual([]);
     for (const args of ['fields: ["level"]', `deviceIds: ["${deviceIds[0]}"], tags: ["roof"]`, `productId: "${productId}", tags: ["roof"]`])
-      expect(await ask(args)).toMatch(/^BAD_USER_INPUT Choose devices in exactly one way/); // prettier-ignore
+      expect(await ask(args)).toMatch(/^BAD_USER_INPUT Choose devices in exactly one way/); // oxfmt-ignore
     expect(await ask('tags: []')).toMatch(/^BAD_USER_INPUT "tags": name at least one tag/);
-    expect(await ask(`productId: "${productId}", fields: ["other"]`)).toMatch(/^BAD_USER_INPUT None of the products has a field "other"/); // prettier-ignore
+    expect(await ask(`productId: "${productId}", fields: ["other"]`)).toMatch(/^BAD_USER_INPUT None of the products has a field "other"/); // oxfmt-ignore
     expect(await ask('deviceIds: ["00000000-0000-4000-8000-000000000000"]')).toMatch(/^NOT_FOUND /);
     const many = Array.from({ length: 201 }, (_, i) => `"00000000-0000-4000-8000-${String(i).padStart(12, '0')}"`);
     expect(await ask(`deviceIds: [${many.join(',')}]`)).toMatch(/^BAD_USER_INPUT "deviceIds": at most 200, not 201/);
@@ -389,7 +389,7 @@ describe.each(DATABASES)('history on %s', (database) => {
     const many = await createProduct(server, { serialNumbers: Array.from({ length: 201 }, (_, i) => `m${i}`) });
     const range = `from: "${iso(START)}", to: "${iso(START + 1)}"`;
     const { errors } = await server.query(`{ history(productId: "${many.id}", ${range}) { series { values } } }`);
-    expect(errors![0]).toMatchObject({ message: expect.stringContaining('more than 200 devices'), extensions: { code: 'BAD_USER_INPUT' } }); // prettier-ignore
+    expect(errors![0]).toMatchObject({ message: expect.stringContaining('more than 200 devices'), extensions: { code: 'BAD_USER_INPUT' } }); // oxfmt-ignore
     const some = many.deviceIds.slice(0, 200).map((id) => `"${id}"`);
     const { history } = await server.gql(`{ history(deviceIds: [${some.join(',')}], ${range}) { series { values } } }`);
     expect(history).toHaveLength(200);
@@ -398,13 +398,13 @@ describe.each(DATABASES)('history on %s', (database) => {
   onEither(
     'raw values share 200,000 points fairly; an operation of many histories has a limit of its own',
     async () => {
-      const { deviceIds: [id] } = await createProduct(server, { fields: { big: 'FLOAT', large: 'FLOAT', small: 'FLOAT' }, serialNumbers: ['limits'] }); // prettier-ignore
+      const { deviceIds: [id] } = await createProduct(server, { fields: { big: 'FLOAT', large: 'FLOAT', small: 'FLOAT' }, serialNumbers: ['limits'] }); // oxfmt-ignore
       const column = (field: string, count: number): { field: string; t: number; v: number }[] =>
         Array.from({ length: count }, (_, i) => ({ field, t: START + i, v: i % 100 }));
       await record(id!, [...column('big', 120_000), ...column('large', 100_000), ...column('small', 1_000)]);
       const range = `from: "${iso(START)}", to: "${iso(START + DAY)}"`;
       const { history } = await read(`history(${range}) { field { identifier } values truncated }`, id);
-      expect(history.map((series: any) => [series.field.identifier, series.values.length, series.truncated])).toEqual([['big', 99_500, true], ['large', 99_500, true], ['small', 1_000, false]]); // prettier-ignore
+      expect(history.map((series: any) => [series.field.identifier, series.values.length, series.truncated])).toEqual([['big', 99_500, true], ['large', 99_500, true], ['small', 1_000, false]]); // oxfmt-ignore
       const three = [1, 2].map((i) => `h${i}: history(${range}, fields: ["big", "large"]) { truncated }`).join(' ');
       expect(await read(three, id)).toMatchObject({ h1: [{ truncated: true }, { truncated: false }] });
       const query = `query ($id: ID!) { device(id: $id) { ${three} h3: history(${range}) { truncated } } }`;
@@ -415,7 +415,7 @@ describe.each(DATABASES)('history on %s', (database) => {
   );
 
   onEither('long texts are cut off at ten million characters, and the history says so', async () => {
-    const { deviceIds: [id] } = await createProduct(server, { fields: { log: 'STRING' }, serialNumbers: ['long'] }); // prettier-ignore
+    const { deviceIds: [id] } = await createProduct(server, { fields: { log: 'STRING' }, serialNumbers: ['long'] }); // oxfmt-ignore
     const textOf = (i: number): string => `${i} `.padEnd(4_000, 'log');
     for (let at = 0; at < 2_600; at += 200)
       await record(

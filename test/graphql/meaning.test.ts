@@ -6,7 +6,7 @@ import { type Aggregation, AGGREGATIONS } from '../../src/domain/ports/series-re
 import { FIELD_MEANINGS } from '../../src/domain/entities/field.ts';
 import { naiveBuckets, naiveStatistics, type Point } from '../history/naive-history.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { createDatabase, createProduct, EITHER_DATABASE, startServer, type TestDatabase, type TestServer } from '../support/server.ts'; // prettier-ignore
+import { createDatabase, createProduct, EITHER_DATABASE, startServer, type TestDatabase, type TestServer } from '../support/server.ts'; // oxfmt-ignore
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -66,7 +66,7 @@ describe.each(EITHER_DATABASE)('what a field means, on %s', (database) => {
   }
 
   async function change(field: string, input: Record<string, unknown>, dryRun?: boolean): Promise<Record<string, any>> {
-    const { product } = await server.gql('query ($id: ID!, $field: String!) { product(id: $id) { field(identifier: $field) { id } } }', { id: productId, field }); // prettier-ignore
+    const { product } = await server.gql('query ($id: ID!, $field: String!) { product(id: $id) { field(identifier: $field) { id } } }', { id: productId, field }); // oxfmt-ignore
     const asked = 'identifier type meaning overflowAt misfits { misfits values devices ofDevices }';
     const { updateField } = await server.gql(
       `mutation ($id: ID!, $input: UpdateFieldInput!, $dryRun: Boolean) { updateField(id: $id, input: $input, dryRun: $dryRun) { ${asked} } }`,
@@ -109,7 +109,7 @@ describe.each(EITHER_DATABASE)('what a field means, on %s', (database) => {
       const minutes = (await buckets(field, 'resolution: "1m", aggregation: DIFFERENCE, fill: NONE')) as number[];
       expect(minutes.reduce((sum, one) => sum + one, 0)).toBeCloseTo(difference, 6);
       const at = START + (values.length - 1) * MINUTE;
-      const parts = [{ from: START, to: at }, { from: at, to: START + DAY }]; // prettier-ignore
+      const parts = [{ from: START, to: at }, { from: at, to: START + DAY }]; // oxfmt-ignore
       const [before, after] = await Promise.all(parts.map((part) => statistics(field, 'difference', part)));
       expect(before!['difference'] + after!['difference']).toBeCloseTo(difference, 6);
     }
@@ -132,7 +132,7 @@ describe.each(EITHER_DATABASE)('what a field means, on %s', (database) => {
     const field = await series([355, 5, 15], { meaning: 'ANGLE', unit: '°' }, HOUR);
     const [mean] = await buckets(field, 'resolution: "1d"');
     expect(mean).toBe(5);
-    expect(await statistics(field, 'average min minAt max maxAt difference')).toEqual({ average: 5, min: null, minAt: null, max: null, maxAt: null, difference: 20 }); // prettier-ignore
+    expect(await statistics(field, 'average min minAt max maxAt difference')).toEqual({ average: 5, min: null, minAt: null, max: null, maxAt: null, difference: 20 }); // oxfmt-ignore
     for (const aggregation of ['MIN', 'MAX']) {
       const query = `query ($id: ID!) { device(id: $id) { history(fields: ["${field}"], from: "${iso(START)}", to: "${iso(START + DAY)}", resolution: "1h", aggregation: ${aggregation}) { values } } }`;
       const { errors } = await server.query(query, { id: deviceId });
@@ -151,8 +151,8 @@ describe.each(EITHER_DATABASE)('what a field means, on %s', (database) => {
   test('what is sent on change is averaged by time', async () => {
     const freezer = await series([20, ...Array.from({ length: 60 }, () => 120)], {}, MINUTE);
     const times = [START, ...Array.from({ length: 60 }, (_, i) => START + 23 * HOUR + i * MINUTE)];
-    await server.gql('mutation ($id: ID!, $from: DateTime!, $to: DateTime!) { deleteMeasurements(deviceId: $id, from: $from, to: $to) { measurements } }', { id: deviceId, from: iso(START - DAY), to: iso(START + DAY) }); // prettier-ignore
-    await server.record(deviceId, times.map((t, i) => ({ field: freezer, value: i === 0 ? 20 : 120, timestamp: t / 1_000 }))); // prettier-ignore
+    await server.gql('mutation ($id: ID!, $from: DateTime!, $to: DateTime!) { deleteMeasurements(deviceId: $id, from: $from, to: $to) { measurements } }', { id: deviceId, from: iso(START - DAY), to: iso(START + DAY) }); // oxfmt-ignore
+    await server.record(deviceId, times.map((t, i) => ({ field: freezer, value: i === 0 ? 20 : 120, timestamp: t / 1_000 }))); // oxfmt-ignore
     expect((await buckets(freezer, 'resolution: "1d"'))[0]).toBeCloseTo(118.36, 2);
     const [byTime] = (await buckets(freezer, 'resolution: "1d", aggregation: TIME_AVG')) as number[];
     expect(byTime).toBeCloseTo(24.1667, 3);
@@ -170,7 +170,7 @@ describe.each(EITHER_DATABASE)('what a field means, on %s', (database) => {
     // It holds on where nothing was measured, and into the range from before it.
     const next = { from: START + DAY, to: START + 2 * DAY };
     expect(await buckets(door, 'resolution: "12h"', next)).toEqual([0, 0]);
-    expect(await statistics(door, 'count average sum first { value }', next)).toEqual({ count: 0, average: 0, sum: 0, first: null }); // prettier-ignore
+    expect(await statistics(door, 'count average sum first { value }', next)).toEqual({ count: 0, average: 0, sum: 0, first: null }); // oxfmt-ignore
     const opened = { from: START + 30_000, to: START + 90_000 };
     expect(await buckets(door, 'resolution: "1d"', opened)).toEqual([0.5]);
   });
@@ -193,8 +193,8 @@ describe.each(EITHER_DATABASE)('what a field means, on %s', (database) => {
     expect(await refused({ type: 'STRING', meaning: 'ANGLE' })).toMatch(
       /BAD_USER_INPUT input.meaning: ANGLE is for FLOAT/,
     );
-    expect(await refused({ type: 'FLOAT', meaning: 'GAUGE', overflowAt: 5 })).toMatch(/BAD_USER_INPUT input.overflowAt: only a COUNTER/); // prettier-ignore
-    expect(await refused({ type: 'FLOAT', meaning: 'COUNTER', overflowAt: 0 })).toMatch(/BAD_USER_INPUT input.overflowAt: expected a number above 0/); // prettier-ignore
+    expect(await refused({ type: 'FLOAT', meaning: 'GAUGE', overflowAt: 5 })).toMatch(/BAD_USER_INPUT input.overflowAt: only a COUNTER/); // oxfmt-ignore
+    expect(await refused({ type: 'FLOAT', meaning: 'COUNTER', overflowAt: 0 })).toMatch(/BAD_USER_INPUT input.overflowAt: expected a number above 0/); // oxfmt-ignore
     const counter = await series([1], { meaning: 'COUNTER', overflowAt: 65536 });
     expect(await change(counter, { unit: 'kWh' })).toMatchObject({ meaning: 'COUNTER', overflowAt: 65536 });
     const { cloneProduct } = await server.gql(
@@ -204,7 +204,7 @@ describe.each(EITHER_DATABASE)('what a field means, on %s', (database) => {
     expect(cloneProduct.fields).toContainEqual({ identifier: counter, meaning: 'COUNTER', overflowAt: 65536 });
     const { createProduct: product } = await server.gql(
       'mutation ($input: CreateProductInput!) { createProduct(input: $input) { fields { identifier meaning overflowAt } } }',
-      { input: { name: 'meters', fields: [{ identifier: 'a', type: 'INTEGER', meaning: 'COUNTER', overflowAt: 256 }, { identifier: 'b', type: 'FLOAT' }] } }, // prettier-ignore
+      { input: { name: 'meters', fields: [{ identifier: 'a', type: 'INTEGER', meaning: 'COUNTER', overflowAt: 256 }, { identifier: 'b', type: 'FLOAT' }] } }, // oxfmt-ignore
     );
     expect(product.fields).toEqual([
       { identifier: 'a', meaning: 'COUNTER', overflowAt: 256 },
@@ -225,7 +225,7 @@ describe.each(EITHER_DATABASE)('what a field means, on %s', (database) => {
     const field = await series([50.9, 51, 52]);
     const counted = { misfits: 1, values: 3, devices: 2, ofDevices: 2 };
     expect(await change(field, { type: 'INTEGER' }, true)).toMatchObject({ type: 'INTEGER', misfits: counted });
-    const { history } = await read(`history(fields: ["${field}"], from: "${iso(START)}", to: "${iso(START + DAY)}") { field { type } values }`); // prettier-ignore
+    const { history } = await read(`history(fields: ["${field}"], from: "${iso(START)}", to: "${iso(START + DAY)}") { field { type } values }`); // oxfmt-ignore
     expect(history).toEqual([{ field: { type: 'FLOAT' }, values: [50.9, 51, 52] }]);
     expect(await change(field, { type: 'GEOLOCATION' }, true)).toMatchObject({ misfits: { misfits: 3, values: 3 } });
     expect(await change(field, { type: 'INTEGER' })).toMatchObject({ type: 'INTEGER', misfits: counted });
@@ -294,11 +294,11 @@ describe.each(EITHER_DATABASE)('what a field means, on %s', (database) => {
           expect([meaning, aggregation, found.length]).toEqual([meaning, aggregation, wanted.length]);
           wanted.forEach((value, i) => {
             if (typeof value === 'number')
-              expect([meaning, aggregation, i, Math.abs((found[i] as number) - value) < 1e-6 * Math.max(1, Math.abs(value))]).toEqual([meaning, aggregation, i, true]); // prettier-ignore
+              expect([meaning, aggregation, i, Math.abs((found[i] as number) - value) < 1e-6 * Math.max(1, Math.abs(value))]).toEqual([meaning, aggregation, i, true]); // oxfmt-ignore
             else expect(found[i]).toBe(value);
           });
         }
-        const found = await statistics(field, 'count average sum difference falls { noise gaps overflows restarts }', { from, to }); // prettier-ignore
+        const found = await statistics(field, 'count average sum difference falls { noise gaps overflows restarts }', { from, to }); // oxfmt-ignore
         const wanted = naiveStatistics(values, from, to, how) as Record<string, any>;
         expect([meaning, found['count'], found['falls']]).toEqual([meaning, wanted['count'], wanted['falls']]);
         for (const name of ['average', 'sum', 'difference']) {

@@ -72,7 +72,7 @@ describe.each(DATABASES)('a device moves to another product, on %s', (database) 
         { id, i: { identifier, type: 'STRING' } },
         token,
       );
-    for (const [id, name] of [[from.id, 'both'], [from.id, 'mine'], [to.id, 'both']] as const) await addSetting(id, name); // prettier-ignore
+    for (const [id, name] of [[from.id, 'both'], [from.id, 'mine'], [to.id, 'both']] as const) await addSetting(id, name); // oxfmt-ignore
     await server.gql(
       `mutation ($id: ID!) {
          setConfiguration(deviceId: $id, values: { both: "kept", mine: "gone" }) { id }
@@ -185,7 +185,7 @@ describe.each(DATABASES)('a device moves to another product, on %s', (database) 
     const said = (events: { said: string[] }[]): string[] => [...new Set(events.flatMap((event) => event.said))];
     const [ofDevice, ofOld, ofNew] = [follow({ d: [device] }), follow({ p: a.id }), follow({ p: b.id })];
     const begun = async (): Promise<boolean> => {
-      for (const [id, field] of [[device, 't'], [staying, 't'], [b.deviceIds[0]!, 'temp']] as const) await record(id, field, 0); // prettier-ignore
+      for (const [id, field] of [[device, 't'], [staying, 't'], [b.deviceIds[0]!, 'temp']] as const) await record(id, field, 0); // oxfmt-ignore
       return [ofDevice, ofOld, ofNew].every(({ length }) => length > 0);
     };
     await expect.poll(begun).toBe(true);
@@ -220,7 +220,7 @@ describe.each(DATABASES)('a device moves to another product, on %s', (database) 
     expect(await values(device)).toEqual({ one: [1, 2] });
     await record(device, 'drei', 3);
     // Under one's own name the other way round, while what went may still be there.
-    await moved(device, a.id, { fields: [{ from: 'one', to: 'two' }, { from: 'drei', to: 'one' }] }); // prettier-ignore
+    await moved(device, a.id, { fields: [{ from: 'one', to: 'two' }, { from: 'drei', to: 'one' }] }); // oxfmt-ignore
     await record(device, 'note', 'new');
     expect(await values(device)).toEqual({ two: [1, 2], one: [3], note: ['new'] });
     for (let round = 0; round < 4; round += 1) {
@@ -231,8 +231,8 @@ describe.each(DATABASES)('a device moves to another product, on %s', (database) 
     }
     expect(await values(device)).toEqual({ two: [1, 2], one: [3], note: ['round 3'] });
     // Values that go on under another name keep out of the field that had them before.
-    await moved(device, b.id, { fields: [{ from: 'two', to: 'drei' }, { from: 'one' }] }); // prettier-ignore
-    await moved(device, a.id, { fields: [{ from: 'drei', to: 'two' }, { from: 'one' }] }); // prettier-ignore
+    await moved(device, b.id, { fields: [{ from: 'two', to: 'drei' }, { from: 'one' }] }); // oxfmt-ignore
+    await moved(device, a.id, { fields: [{ from: 'drei', to: 'two' }, { from: 'one' }] }); // oxfmt-ignore
     expect(await values(device)).toEqual({ two: [1, 2] });
     await record(device, 'one', 30);
     expect(await values(device)).toEqual({ two: [1, 2], one: [30] });
@@ -371,8 +371,8 @@ describe.each(DATABASES)('a device moves to another product, on %s', (database) 
     };
     await refused([{ from: 'x', to: 't' }], 'BAD_USER_INPUT', /input\.fields\[0\]\.from: .*"x"/);
     await refused([{ from: 't', to: 'x' }], 'BAD_USER_INPUT', /input\.fields\[0\]\.to: .*"x"/);
-    await refused([{ from: 't', to: 't' }, { from: 's', to: 't' }], 'BAD_USER_INPUT', /\[1\]\.to: "t" is there twice/); // prettier-ignore
-    await refused([{ from: 't', to: 't' }, { from: 't' }], 'BAD_USER_INPUT', /\[1\]\.from: "t" is there twice/); // prettier-ignore
+    await refused([{ from: 't', to: 't' }, { from: 's', to: 't' }], 'BAD_USER_INPUT', /\[1\]\.to: "t" is there twice/); // oxfmt-ignore
+    await refused([{ from: 't', to: 't' }, { from: 't' }], 'BAD_USER_INPUT', /\[1\]\.from: "t" is there twice/); // oxfmt-ignore
     await refused([{ from: 't', to: 'n' }], 'BAD_USER_INPUT', /"t" is FLOAT, and "n" INTEGER/);
     expect(refusal(await move(device, b.id))).toEqual([
       'CONFLICT',

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 
-const NOTES = 'query ($id: ID!, $from: DateTime, $to: DateTime, $first: Int) { device(id: $id) { notes(from: $from, to: $to, first: $first) { id at kind text author } } }'; // prettier-ignore
-const ADD = 'mutation ($d: ID!, $text: String!, $at: DateTime) { addNote(deviceId: $d, text: $text, at: $at) { id at kind } }'; // prettier-ignore
+const NOTES = 'query ($id: ID!, $from: DateTime, $to: DateTime, $first: Int) { device(id: $id) { notes(from: $from, to: $to, first: $first) { id at kind text author } } }'; // oxfmt-ignore
+const ADD = 'mutation ($d: ID!, $text: String!, $at: DateTime) { addNote(deviceId: $d, text: $text, at: $at) { id at kind } }'; // oxfmt-ignore
 
 describe.each(DATABASES)('notes of devices on %s', (database) => {
   let server: TestServer;
@@ -40,7 +40,7 @@ describe.each(DATABASES)('notes of devices on %s', (database) => {
     ]);
     expect(await notesOf(d, { first: 1 })).toHaveLength(1);
     const update = 'mutation ($id: ID!) { updateNote(id: $id, text: "Moved", at: "2026-01-04T00:00:00Z") { at text } }';
-    expect((await server.gql(update, { id: early.id }, token))['updateNote']).toEqual({ at: '2026-01-04T00:00:00.000Z', text: 'Moved' }); // prettier-ignore
+    expect((await server.gql(update, { id: early.id }, token))['updateNote']).toEqual({ at: '2026-01-04T00:00:00.000Z', text: 'Moved' }); // oxfmt-ignore
     const remove = 'mutation ($id: ID!) { removeNote(id: $id) }';
     expect((await server.gql(remove, { id: early.id }, token))['removeNote']).toBe(early.id);
     expect((await notesOf(d)).map(({ text }) => text)).toEqual(['Now', 'Battery changed']);
@@ -52,16 +52,16 @@ describe.each(DATABASES)('notes of devices on %s', (database) => {
 
   test('the server notes another sensor, another product, another plan and a changed configuration', async () => {
     const [, id = '', absorb = ''] = product.deviceIds;
-    const field = 'mutation ($p: ID!) { addConfigurationField(productId: $p, input: { identifier: "DEPTH", type: NUMBER }) { id } }'; // prettier-ignore
+    const field = 'mutation ($p: ID!) { addConfigurationField(productId: $p, input: { identifier: "DEPTH", type: NUMBER }) { id } }'; // oxfmt-ignore
     await server.gql(field, { p: product.id }, token);
     const set = 'mutation ($id: ID!, $values: JSON!) { setConfiguration(deviceId: $id, values: $values) { id } }';
     await server.gql(set, { id, values: { DEPTH: 10 } }, token);
     await server.gql(set, { id, values: { DEPTH: 10 } }, token);
     await server.gql(set, { id, values: { DEPTH: null } }, token);
     await server.gql(ADD, { d: absorb, text: 'From the other one', at: '2026-01-01T00:00:00Z' }, token);
-    const replace = 'mutation ($id: ID!, $absorb: ID) { replaceDevice(id: $id, serialNumber: "three", absorb: $absorb) { id } }'; // prettier-ignore
+    const replace = 'mutation ($id: ID!, $absorb: ID) { replaceDevice(id: $id, serialNumber: "three", absorb: $absorb) { id } }'; // oxfmt-ignore
     await server.gql(replace, { id, absorb }, token);
-    const update = 'mutation ($id: ID!, $input: UpdateDeviceInput!) { updateDevice(id: $id, input: $input, confirm: true) { id } }'; // prettier-ignore
+    const update = 'mutation ($id: ID!, $input: UpdateDeviceInput!) { updateDevice(id: $id, input: $input, confirm: true) { id } }'; // oxfmt-ignore
     await server.gql(update, { id, input: { serialNumber: 'five', plan: 'standard', name: 'renamed' } }, token);
     const other = await createProduct(server, { token, serialNumbers: [], input: { name: 'other' } });
     await server.gql(update, { id, input: { productId: other.id } }, token);
@@ -69,7 +69,7 @@ describe.each(DATABASES)('notes of devices on %s', (database) => {
     expect((await notesOf(id)).map(({ kind, text, author }) => [kind, text, author])).toEqual([
       ['MOVED', 'Moved from the product "product" to "other".', email],
       ['CHANGED', 'Serial number three → five. Plan unlimited → standard.', email],
-      ['REPLACED', 'Sensor replaced: serial number two → three. It goes on with what "device three" had recorded.', email], // prettier-ignore
+      ['REPLACED', 'Sensor replaced: serial number two → three. It goes on with what "device three" had recorded.', email], // oxfmt-ignore
       ['CONFIGURED', 'Configuration: DEPTH 10 → default.', email],
       ['CONFIGURED', 'Configuration: DEPTH default → 10.', email],
       ['WRITTEN', 'From the other one', email],
@@ -84,13 +84,13 @@ describe.each(DATABASES)('notes of devices on %s', (database) => {
       'mutation ($id: ID!) { removeNote(id: $id) }',
       'mutation ($id: ID!) { updateNote(id: $id, text: "x") { id } }',
     ])
-      // prettier-ignore
+      // oxfmt-ignore
       expect((await server.query(query, { id }, other.token)).errors?.[0]?.extensions.code).toBe('NOT_FOUND');
     const admin = await createMember(server, workspaceId, 'ADMIN');
-    const limited = await createToken(server, admin.token, workspaceId, ['READ'], { fields: ['temperature'], productIds: [product.id] }); // prettier-ignore
+    const limited = await createToken(server, admin.token, workspaceId, ['READ'], { fields: ['temperature'], productIds: [product.id] }); // oxfmt-ignore
     expect((await server.query(NOTES, { id: d }, limited.secret)).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
     await server.gql('mutation ($id: ID!) { deleteDevices(ids: [$id]) }', { id: d }, token);
-    expect((await server.query('mutation ($id: ID!) { removeNote(id: $id) }', { id }, token)).errors?.[0]?.extensions.code).toBe('NOT_FOUND'); // prettier-ignore
+    expect((await server.query('mutation ($id: ID!) { removeNote(id: $id) }', { id }, token)).errors?.[0]?.extensions.code).toBe('NOT_FOUND'); // oxfmt-ignore
   });
 
   test('beyond a thousand the oldest go', async () => {

@@ -13,7 +13,7 @@ const VALUES: Record<string, [number, unknown][]> = {
   DOOR: [[0, 'closed'], [10, 'open'], [12, 'closed'], [20, 'open'], [60, 'closed']],
   POSITION: [[0, '(52.52,13.405)'], [30, '(52.53,13.405)'], [60, '(52.52,13.405)']],
   BATTERY: [[0, 3.4], [30, 3.1], [60, 2.9]],
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 /** What each recipe makes of them: severity, and minutes of its begin, its firing and its end. */
 const EPISODES: Record<string, unknown[]> = {

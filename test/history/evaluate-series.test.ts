@@ -64,7 +64,7 @@ function segmentsOf(random: Random, values: { t: number; v: StoredValue }[]): Se
 function answer(request: SeriesRequest, whole: Segment[], all: { t: number; v: StoredValue }[]) {
   const { from, to } = request;
   const segments = whole.filter(({ firstAt, lastAt }) => lastAt >= from && firstAt < to);
-  const wanted = new Set(segmentsToDecode(request, segments.map((segment) => ({ ...segment, columns: null })))); // prettier-ignore
+  const wanted = new Set(segmentsToDecode(request, segments.map((segment) => ({ ...segment, columns: null })))); // oxfmt-ignore
   const given = segments.map((segment, i) => (wanted.has(i) ? segment : { ...segment, columns: null }));
   const earlier = all.findLast(({ t }) => t < Math.min(from, segments[0]?.firstAt ?? from));
   const result = evaluateSeries(request, given, earlier ? { timestamp: earlier.t, value: earlier.v } : null);
@@ -101,7 +101,7 @@ test('every aggregation, fill, type and grid is what a naive reckoning over the 
       ['20m', 'UTC'],
       ['1w', 'America/New_York'],
     ] as const) {
-      // prettier-ignore
+      // oxfmt-ignore
       const from = START + Math.floor(random() * 8 * DAY);
       const to = from + 1 + Math.floor(random() * 6 * DAY);
       const before = all.findLast(({ t }) => t < from);
@@ -119,7 +119,7 @@ test('every aggregation, fill, type and grid is what a naive reckoning over the 
       // By time and from value to value each of them counts; of the others summaries say enough.
       const summable = [...views.keys()].filter((i) => !['TIME_AVG', 'DIFFERENCE'].includes(asked[i]!.aggregation));
       const summed = answer({ ...request, views: summable.map((i) => views[i]!) }, segments, all);
-      summable.forEach((i, n) => close((summed.views[n] as PointsAnswer).values, [...(found.views[i] as PointsAnswer).values], [fieldType, resolution, asked[i]])); // prettier-ignore
+      summable.forEach((i, n) => close((summed.views[n] as PointsAnswer).values, [...(found.views[i] as PointsAnswer).values], [fieldType, resolution, asked[i]])); // oxfmt-ignore
       if (numeric) decoded += summed.decoded;
       if (numeric) of += summed.of;
       asked.forEach((how, i) => {
@@ -170,7 +170,7 @@ test('what does not fit is downsampled so that first, last, smallest and largest
   const valueAt = new Map(all.map(({ t, v }) => [t, v]));
   for (const maxPoints of [1, 2, 3, 4, 10, 100, 500, 1499, 1500, 5000]) {
     const [from, to] = [START, START + 100 * DAY];
-    const request: SeriesRequest = { deviceKey: 1, fieldKey: 1, fieldType: 'FLOAT', from, to, maxCharacters: 0, views: [{ kind: 'shape', maxPoints }] }; // prettier-ignore
+    const request: SeriesRequest = { deviceKey: 1, fieldKey: 1, fieldType: 'FLOAT', from, to, maxCharacters: 0, views: [{ kind: 'shape', maxPoints }] }; // oxfmt-ignore
     const { timestamps, values } = answer(request, segments, all).views[0] as PointsAnswer;
     expect(timestamps.length).toBeLessThanOrEqual(maxPoints);
     expect(timestamps.length).toBeGreaterThan(Math.min(maxPoints, 1500) / 3);
@@ -182,7 +182,7 @@ test('what does not fit is downsampled so that first, last, smallest and largest
     if (maxPoints < 4) continue;
     expect(shown).toContainEqual(all[0]);
     const numbers = all.map(({ v }) => v as number);
-    expect([Math.min(...(values as number[])), Math.max(...(values as number[]))]).toEqual([Math.min(...numbers), Math.max(...numbers)]); // prettier-ignore
+    expect([Math.min(...(values as number[])), Math.max(...(values as number[]))]).toEqual([Math.min(...numbers), Math.max(...numbers)]); // oxfmt-ignore
   }
 });
 
@@ -200,7 +200,7 @@ test('raw values are the oldest so many of the range, and no more segments are d
       expect([total, truncated]).toEqual([inside.length, limit < inside.length]);
       expect([...timestamps]).toEqual(inside.slice(0, limit).map(({ t }) => t));
       const expected = inside.slice(0, limit).map(({ v }) => fromStoredValue({ type: fieldType }, v));
-      close(values, expected.map((v) => (typeof v === 'boolean' ? Number(v) : v)), [fieldType, limit]); // prettier-ignore
+      close(values, expected.map((v) => (typeof v === 'boolean' ? Number(v) : v)), [fieldType, limit]); // oxfmt-ignore
       if (limit === 1) expect(found.decoded).toBeLessThanOrEqual(4);
     }
   }
@@ -220,7 +220,7 @@ test('a segment that ends on an edge is in two buckets, one that ends before it 
   };
   const edges = Float64Array.of(START, START + 10, START + 20);
   const view: SeriesView = { kind: 'buckets', edges, aggregation: 'COUNT', fill: 'NULL', rawUpTo: -1 };
-  const request: SeriesRequest = { deviceKey: 1, fieldKey: 1, fieldType: 'FLOAT', from: START, to: START + 20, maxCharacters: 0, views: [view] }; // prettier-ignore
+  const request: SeriesRequest = { deviceKey: 1, fieldKey: 1, fieldType: 'FLOAT', from: START, to: START + 20, maxCharacters: 0, views: [view] }; // oxfmt-ignore
   for (const [lastAt, decoded, counts] of [
     [START + 9, 0, [2, Number.NaN]],
     [START + 10, 1, [1, 1]],
@@ -241,8 +241,8 @@ test('a segment that ends on an edge is in two buckets, one that ends before it 
 test('long texts are cut by what they hold', () => {
   const all = Array.from({ length: 100 }, (_, i) => ({ t: START + i, v: 'x'.repeat(100) }));
   const timestamps = Float64Array.from(all, ({ t }) => t);
-  const segment: Segment = { firstAt: START, lastAt: START + 99, count: 100, summary: null, columns: { timestamps, values: all.map(({ v }) => v) } }; // prettier-ignore
-  const request: SeriesRequest = { deviceKey: 1, fieldKey: 1, fieldType: 'STRING', from: START, to: START + 1000, maxCharacters: 1050, views: [{ kind: 'raw', limit: 50 }] }; // prettier-ignore
+  const segment: Segment = { firstAt: START, lastAt: START + 99, count: 100, summary: null, columns: { timestamps, values: all.map(({ v }) => v) } }; // oxfmt-ignore
+  const request: SeriesRequest = { deviceKey: 1, fieldKey: 1, fieldType: 'STRING', from: START, to: START + 1000, maxCharacters: 1050, views: [{ kind: 'raw', limit: 50 }] }; // oxfmt-ignore
   const { views } = evaluateSeries(request, [segment], null);
   expect((views[0] as PointsAnswer).values).toHaveLength(10);
   expect(views[0]).toMatchObject({ truncated: true, total: 100 });
@@ -251,7 +251,7 @@ test('long texts are cut by what they hold', () => {
 test('sums beyond float64 are null, not infinite', () => {
   const timestamps = Float64Array.of(START, START + 1, START + 2);
   const values = Float64Array.of(1e308, 1e308, -1e308);
-  const segment: Segment = { firstAt: START, lastAt: START + 2, count: 3, summary: summarize(timestamps, values), columns: { timestamps, values } }; // prettier-ignore
-  const request: SeriesRequest = { deviceKey: 1, fieldKey: 1, fieldType: 'FLOAT', from: START, to: START + 9, maxCharacters: 0, views: [{ kind: 'statistics' }] }; // prettier-ignore
-  expect(evaluateSeries(request, [segment], null).views[0]).toMatchObject({ count: 3, min: -1e308, max: 1e308, sum: null, average: null }); // prettier-ignore
+  const segment: Segment = { firstAt: START, lastAt: START + 2, count: 3, summary: summarize(timestamps, values), columns: { timestamps, values } }; // oxfmt-ignore
+  const request: SeriesRequest = { deviceKey: 1, fieldKey: 1, fieldType: 'FLOAT', from: START, to: START + 9, maxCharacters: 0, views: [{ kind: 'statistics' }] }; // oxfmt-ignore
+  expect(evaluateSeries(request, [segment], null).views[0]).toMatchObject({ count: 3, min: -1e308, max: 1e308, sum: null, average: null }); // oxfmt-ignore
 });

@@ -153,7 +153,7 @@ test.each(SERIES.map((series, i) => [i, series] as const))(
         close(timestamps, expected.timestamps, what);
         close(values, expected.values, what);
       });
-      const differences = answer({ ...place, views: [{ ...views[0]!, aggregation: 'DIFFERENCE' } as SeriesView] }, segments, all); // prettier-ignore
+      const differences = answer({ ...place, views: [{ ...views[0]!, aggregation: 'DIFFERENCE' } as SeriesView] }, segments, all); // oxfmt-ignore
       decoded += differences.decoded;
       of += differences.of;
       const summed = answer({ ...place, views: [{ kind: 'statistics', heldTo: now }] }, segments, all);
@@ -185,7 +185,7 @@ test('differences of neighbours add up to the whole, wherever a range begins and
     };
     for (let round = 0; round < 30; round++) {
       // Cut between two values next to each other, as a dip may be there.
-      const [a, b, c] = [random(), random(), random()].map((share) => all[Math.floor(share * all.length)]!.t + Math.round(random())).toSorted((x, y) => x - y) as [number, number, number]; // prettier-ignore
+      const [a, b, c] = [random(), random(), random()].map((share) => all[Math.floor(share * all.length)]!.t + Math.round(random())).toSorted((x, y) => x - y) as [number, number, number]; // oxfmt-ignore
       if (a === b || b === c) continue;
       expect(difference(a, b) + difference(b, c)).toBeCloseTo(difference(a, c), 5);
     }

@@ -15,7 +15,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 function wall(t: number, zone: string): { days: number; month: number; hour: number; shown: number } {
   let format = formats.get(zone);
   if (format === undefined) {
-    const numeric = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' } as const; // prettier-ignore
+    const numeric = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' } as const; // oxfmt-ignore
     format = new Intl.DateTimeFormat('en-US', { timeZone: zone, hourCycle: 'h23', ...numeric });
     formats.set(zone, format);
   }

@@ -34,7 +34,7 @@ describe.each(DATABASES)('devices from a file, on %s', (database) => {
       ['label', 'STRING'],
       ['on', 'BOOLEAN'],
     ])
-      // prettier-ignore
+      // oxfmt-ignore
       await server.gql(
         `mutation ($id: ID!) { addConfigurationField(productId: $id, input: { identifier: "${identifier}", type: ${type} }) { id } }`,
         { id },

@@ -65,7 +65,7 @@ test('an upgrade behind a request that has been answered is one', async () => {
 
 test('whoever goes away in the middle of it leaves nothing behind', async () => {
   const open = async (): Promise<number> =>
-    Number(/^inlet_websockets (\d+)/m.exec(await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Token ${ADMIN_TOKEN}` } })).text())?.[1]); // prettier-ignore
+    Number(/^inlet_websockets (\d+)/m.exec(await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Token ${ADMIN_TOKEN}` } })).text())?.[1]); // oxfmt-ignore
   await expect.poll(open).toBe(0);
   for (let at = 0; at < 20; at += 1) {
     const socket = connect(server.process.port, '127.0.0.1');

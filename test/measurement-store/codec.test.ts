@@ -9,7 +9,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 
 type Random = () => number;
 
-const ODD = [0, -0, 1, -1, 5e-324, -5e-324, 1e308, -1e308, 2 ** 53, 2 ** 53 - 1, 2 ** 53 + 2, -(2 ** 53) + 1, 2 ** 51, 2 ** 51 + 1, 0.1, 0.1 + 0.2, 1 / 3, 1e-7, 123456.789, 1e21, Number.MIN_VALUE, Number.MAX_VALUE, Number.EPSILON]; // prettier-ignore
+const ODD = [0, -0, 1, -1, 5e-324, -5e-324, 1e308, -1e308, 2 ** 53, 2 ** 53 - 1, 2 ** 53 + 2, -(2 ** 53) + 1, 2 ** 51, 2 ** 51 + 1, 0.1, 0.1 + 0.2, 1 / 3, 1e-7, 123456.789, 1e21, Number.MIN_VALUE, Number.MAX_VALUE, Number.EPSILON]; // oxfmt-ignore
 
 /** How a sensor, or somebody who wants to break it, makes the next number. */
 const NUMBERS: Record<string, (random: Random, before: number) => number> = {
@@ -177,7 +177,7 @@ test('the summary is what the values say', () => {
   const at = Float64Array.from([1, 2, 3, 4, 5, 6]);
   expect(encode(at, Float64Array.from([5, 9, 2, 2, 9, 4])).summary).toEqual({
     sum: 31, min: 2, minAt: 3, max: 9, maxAt: 2, first: 5, last: 4, rise: 4 + 2 + 0 + 7 + 4, whole: true, binary: false,
-  }); // prettier-ignore
+  }); // oxfmt-ignore
   expect(encode(at, Float64Array.from([0, 1, 1, 0, 0, 1])).summary).toMatchObject({
     whole: true,
     binary: true,
@@ -216,7 +216,7 @@ test('bytes that are damaged, cut or made up throw CorruptChunk and nothing else
     encode(times(random, 500, STEPS['steady']!), Float64Array.from({ length: 500 }, () => random())),
     encode(times(random, 500, STEPS['jitter']!), Float64Array.from({ length: 500 }, () => Math.round(random() * 100) / 100)),
     encode(times(random, 100, STEPS['gaps']!), Array.from({ length: 100 }, () => `text ${random()}`)),
-  ].map(({ bytes }) => bytes); // prettier-ignore
+  ].map(({ bytes }) => bytes); // oxfmt-ignore
   for (const bytes of samples) {
     for (let at = 0; at < bytes.length; at++) {
       const damaged = bytes.slice();
@@ -236,7 +236,7 @@ test('what passes the checksum and is still no chunk ends with CorruptChunk, too
   const samples = [
     encode(times(random, 200, STEPS['jitter']!), Float64Array.from({ length: 200 }, () => random())),
     encode(times(random, 300, STEPS['jitter']!), Float64Array.from({ length: 300 }, () => Math.round(random() * 99))),
-  ].map(({ bytes }) => bytes); // prettier-ignore
+  ].map(({ bytes }) => bytes); // oxfmt-ignore
   for (let round = 0; round < 40_000; round++) {
     const sample = samples[round % 2]!;
     const bytes = round % 4 < 2 ? sample.slice(0, 6 + Math.floor(random() * 300)) : sample.slice();

@@ -62,7 +62,7 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
     await store.append(receipt(1, rows(10_000, 300), LONG_AGO));
     // Also where it is in one commit with something else, and where it writes again what a device has sent.
     await Promise.all([store.append(receipt(2, rows(0, 10))), store.append(receipt(3, rows(0, 300), LONG_AGO))]);
-    await store.append(receipt(2, [[1, 5, 'again']], LONG_AGO)); // prettier-ignore
+    await store.append(receipt(2, [[1, 5, 'again']], LONG_AGO)); // oxfmt-ignore
     const told = async (): Promise<string[]> => {
       const query = { after, upTo: null, place: null, deviceKeys: null, limit: 5_000 };
       const { expired, readings: recorded } = await store.recorded(query);
@@ -89,10 +89,10 @@ describe.each(DIALECTS)('compaction in the %s store', (dialect) => {
     }
     expect(await counts(1)).toEqual([1_000, 1_000, 300]);
     // A correction changes no count; what is earlier than a first chunk that is full begins a new one.
-    await store.append(receipt(1, [[1, 500, 'corrected'], [1, -5, 0]])); // prettier-ignore
+    await store.append(receipt(1, [[1, 500, 'corrected'], [1, -5, 0]])); // oxfmt-ignore
     await store.compact([1], Infinity);
     expect(await counts(1)).toEqual([1, 1_000, 1_000, 300]);
-    await store.append(receipt(1, [[2, 1, 1], [1, 3_000, 1]])); // prettier-ignore
+    await store.append(receipt(1, [[2, 1, 1], [1, 3_000, 1]])); // oxfmt-ignore
     await store.compact([1], Infinity);
     expect((await everything(store, 1, 1)).slice(498, 503).map(([, value]) => value)).toContain('corrected');
     expect(await everything(store, 1, 2)).toEqual([[1, 1]]);

@@ -106,7 +106,7 @@ function turns(needed: Map<number, number>, everyMs: number, failing: number[] =
 const LONG_MS = 3_600_000;
 
 test('a device that has more than a turn takes goes on behind the others, where it was, until nothing is left', async () => {
-  const needed = new Map([[1, 5], [2, 1], [3, 3]]); // prettier-ignore
+  const needed = new Map([[1, 5], [2, 1], [3, 3]]); // oxfmt-ignore
   const { compactor, tried } = turns(needed, LONG_MS);
   compactor.start();
   await expect.poll(() => needed.size).toBe(0);
@@ -127,14 +127,14 @@ test('one that never ends does not keep others from being found, and is stopped 
 });
 
 test('one that fails when it goes on holds up no other, and is tried again in the next round', async () => {
-  const needed = new Map([[1, 3], [2, 2]]); // prettier-ignore
+  const needed = new Map([[1, 3], [2, 2]]); // oxfmt-ignore
   const { compactor, tried } = turns(needed, LONG_MS, [1]);
   compactor.start();
   await expect.poll(() => needed.has(2)).toBe(false);
   await expect.poll(() => {
     compactor.start();
     return needed.has(1);
-  }).toBe(false); // prettier-ignore
+  }).toBe(false); // oxfmt-ignore
   await compactor.stop();
   expect(tried.slice(0, 10)).toEqual([0, 1, 2, 1, 2, 0, 1, 1, 0, 1]);
 });
@@ -143,7 +143,7 @@ test('of very many with more than a turn takes, two hundred go on; the others ha
   const devices = Array.from({ length: 450 }, (_, i) => i + 1);
   const { compactor, tried } = turns(new Map(devices.map((key) => [key, 2])), LONG_MS);
   compactor.start();
-  const first = [0, ...devices.slice(0, 200), 0, ...devices.slice(200, 400), 0, ...devices.slice(400), ...devices.slice(0, 200)]; // prettier-ignore
+  const first = [0, ...devices.slice(0, 200), 0, ...devices.slice(200, 400), 0, ...devices.slice(400), ...devices.slice(0, 200)]; // oxfmt-ignore
   await expect.poll(() => tried.length).toBe(first.length);
   await pause(20);
   expect(tried).toEqual(first);

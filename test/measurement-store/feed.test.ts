@@ -243,7 +243,8 @@ describe.each(DIALECTS)('the live feed on %s', (dialect) => {
       }
     };
     const first = (await slow.next().catch((error: { code: string }) => error.code)) as
-      IteratorResult<RecordedEvent> | string;
+      | IteratorResult<RecordedEvent>
+      | string;
     // What lay unread is gone with it: nothing was read before, so it starts anew from the beginning.
     expect(first).toBe('OVERLOADED');
     const after = Buffer.from(JSON.stringify([position])).toString('base64url');
@@ -881,8 +882,8 @@ test.each(DIALECTS)(
     const store = await database.openStore();
     const after = await store.position();
     await Promise.all([
-      store.append(receipt(1, [[1, 1, 1], [1, 3, 3]])), // prettier-ignore
-      store.append(receipt(1, [[1, 2, 2], [2, 3, 4]], LONG_AGO)), // prettier-ignore
+      store.append(receipt(1, [[1, 1, 1], [1, 3, 3]])), // oxfmt-ignore
+      store.append(receipt(1, [[1, 2, 2], [2, 3, 4]], LONG_AGO)), // oxfmt-ignore
     ]);
     const query = { after, place: null, deviceKeys: null, limit: 10 };
     const { upTo } = await store.recorded({ ...query, upTo: null });

@@ -45,7 +45,7 @@ describe.each(DIALECTS)('what a device is handed over on %s', (dialect) => {
   }
 
   test('what is recorded while its values are on their way stays', async () => {
-    await store.append(receipt(ABSORBED, [[1, 1_000, 111], [2, 1_000, 'old'], [1, 2_000, 111]])); // prettier-ignore
+    await store.append(receipt(ABSORBED, [[1, 1_000, 111], [2, 1_000, 'old'], [1, 2_000, 111]])); // oxfmt-ignore
     await writeDown();
     const letGoOn = await holdUp(1_000);
     const range = store.range.bind(store);
@@ -66,22 +66,22 @@ describe.each(DIALECTS)('what a device is handed over on %s', (dialect) => {
     }
     await recorded;
     await settled;
-    expect(await everything(store, KEPT, 1)).toEqual([[1_000, 222], [2_000, 111]]); // prettier-ignore
+    expect(await everything(store, KEPT, 1)).toEqual([[1_000, 222], [2_000, 111]]); // oxfmt-ignore
     expect(await everything(store, KEPT, 2)).toEqual([[1_000, 'old']]);
     expect(await everything(store, ABSORBED, 1)).toEqual([]);
     // When nothing is waiting to be sorted in any more, and in chunks.
     await store.stop();
     store = await database.openStore();
-    expect(await everything(store, KEPT, 1)).toEqual([[1_000, 222], [2_000, 111]]); // prettier-ignore
+    expect(await everything(store, KEPT, 1)).toEqual([[1_000, 222], [2_000, 111]]); // oxfmt-ignore
     await store.compact([KEPT], Infinity);
-    expect(await everything(store, KEPT, 1)).toEqual([[1_000, 222], [2_000, 111]]); // prettier-ignore
+    expect(await everything(store, KEPT, 1)).toEqual([[1_000, 222], [2_000, 111]]); // oxfmt-ignore
   });
 
   test('fills the gaps between values of its own, many of which are in chunks', async () => {
     const own = Array.from({ length: 5_000 }, (_, at): Row => [1, 2 * at, 222]);
     await store.append(receipt(KEPT, own, 5));
     await store.compact([KEPT], Infinity);
-    await store.append(receipt(KEPT, [[1, 3, 222], [3, 5, 'own']], 5)); // prettier-ignore
+    await store.append(receipt(KEPT, [[1, 3, 222], [3, 5, 'own']], 5)); // oxfmt-ignore
     const given = Array.from({ length: 3_000 }, (_, at): Row => [1, at < 2_000 ? at : 8 * at - 13_999, 111]);
     await store.append(receipt(ABSORBED, [...given, [1, 20_001, 111]], 7));
     await writeDown();
@@ -94,7 +94,7 @@ describe.each(DIALECTS)('what a device is handed over on %s', (dialect) => {
     expect(await everything(store, ABSORBED, 1)).toEqual([]);
     expect(await store.lastHeard([KEPT])).toEqual(new Map([[KEPT, 7]]));
     await store.append(receipt(KEPT, [[1, 1, 333]], 5));
-    expect((await everything(store, KEPT, 1)).slice(0, 3)).toEqual([[0, 222], [1, 333], [2, 222]]); // prettier-ignore
+    expect((await everything(store, KEPT, 1)).slice(0, 3)).toEqual([[0, 222], [1, 333], [2, 222]]); // oxfmt-ignore
   });
 
   test('is told of, with what the device has at the moment itself', async () => {
@@ -105,8 +105,8 @@ describe.each(DIALECTS)('what a device is handed over on %s', (dialect) => {
     await store.settlePurges();
     const told = async (): Promise<unknown> => {
       const page = await store.recorded({ after, upTo: null, place: null, deviceKeys: [KEPT], limit: 10 });
-      return page.readings.map(({ timestamp, fieldKeys, values }) => [timestamp, fieldKeys.map((key, at) => [key, values[at]]).sort()]); // prettier-ignore
+      return page.readings.map(({ timestamp, fieldKeys, values }) => [timestamp, fieldKeys.map((key, at) => [key, values[at]]).sort()]); // oxfmt-ignore
     };
-    await expect.poll(told).toEqual([[5, [[1, 111], [3, 'own']]]]); // prettier-ignore
+    await expect.poll(told).toEqual([[5, [[1, 111], [3, 'own']]]]); // oxfmt-ignore
   });
 });

@@ -14,11 +14,11 @@ const batch = (deviceKey: number, receivedAt: number): Batch => ({
 describe('what was heard', () => {
   test('is written at once the first time in half a second, then all together when that is over', () => {
     const heard = new HeardDevices();
-    expect(heard.take([batch(2, 5), batch(1, 7), batch(2, 6)], 1_000)).toEqual([[1, 7], [2, 6]]); // prettier-ignore
+    expect(heard.take([batch(2, 5), batch(1, 7), batch(2, 6)], 1_000)).toEqual([[1, 7], [2, 6]]); // oxfmt-ignore
     expect(heard.isWaiting).toBe(false);
     expect(heard.take([batch(2, 9), batch(2, 8), batch(3, 9)], 1_499)).toEqual([[3, 9]]);
     expect(heard.isWaiting).toBe(true);
-    expect(heard.take([batch(3, 12), batch(4, 11)], 1_500)).toEqual([[2, 9], [3, 12], [4, 11]]); // prettier-ignore
+    expect(heard.take([batch(3, 12), batch(4, 11)], 1_500)).toEqual([[2, 9], [3, 12], [4, 11]]); // oxfmt-ignore
     expect(heard.isWaiting).toBe(false);
     // What has just been written waits like the others.
     expect(heard.take([batch(2, 13)], 1_501)).toEqual([]);
@@ -28,7 +28,7 @@ describe('what was heard', () => {
     const lost = heard.take([batch(1, 7), batch(2, 7)], 1_000);
     heard.take([batch(1, 9)], 1_001);
     heard.giveBack(lost);
-    expect(heard.takeAll(1_002)).toEqual([[1, 9], [2, 7]]); // prettier-ignore
+    expect(heard.takeAll(1_002)).toEqual([[1, 9], [2, 7]]); // oxfmt-ignore
   });
   test('does not wait for a clock that was set back', () => {
     const heard = new HeardDevices();
@@ -51,7 +51,7 @@ describe('on PostgreSQL', () => {
   });
 
   const written = async (): Promise<number[]> => {
-    const rows = await database.sql<{ at: number }>('SELECT last_heard_at::int AS at FROM device_state ORDER BY device_key'); // prettier-ignore
+    const rows = await database.sql<{ at: number }>('SELECT last_heard_at::int AS at FROM device_state ORDER BY device_key'); // oxfmt-ignore
     return rows.map(({ at }) => at);
   };
   const hear = (device: number, at: number): Promise<unknown> => store.append(receipt(device, [[1, at, at]], at));
@@ -68,7 +68,7 @@ describe('on PostgreSQL', () => {
     for (let at = 2; at <= 100; at++) await hear(1, at);
     expect(await store.lastHeard([1])).toEqual(new Map([[1, 100]]));
     expect(await written()).toEqual([100]);
-    const [{ count }] = await database.sql<{ count: number }>('SELECT count(*)::int AS count FROM changes') as [{ count: number }]; // prettier-ignore
+    const [{ count }] = await database.sql<{ count: number }>('SELECT count(*)::int AS count FROM changes') as [{ count: number }]; // oxfmt-ignore
     expect(count).toBeLessThan(60);
   });
 
@@ -84,7 +84,7 @@ describe('on PostgreSQL', () => {
     await hear(2, 3);
     await hear(2, 4);
     await cutConnections(database);
-    await expect.poll(() => store.lastHeard([1, 2]).catch(() => null)).toEqual(new Map([[1, 2], [2, 4]])); // prettier-ignore
+    await expect.poll(() => store.lastHeard([1, 2]).catch(() => null)).toEqual(new Map([[1, 2], [2, 4]])); // oxfmt-ignore
     await hear(1, 5);
     await hear(1, 6);
     await store.stop();

@@ -172,7 +172,7 @@ describe.each(DIALECTS)('readings of half a megabyte in the %s store', (dialect)
       expect(latest).toEqual({ deviceKey: 1, fieldKey: 1, timestamp: 1_000 * READINGS, value: READINGS - 1 });
       expect(await everything(store, 1, 1)).toEqual(numbers);
       const back = await store.range({ deviceKey: 1, fieldKey: 1, newestFirst: true, limit: 20 });
-      expect(back.values).toEqual(numbers.map(([, value]) => value).toReversed().slice(0, 20)); // prettier-ignore
+      expect(back.values).toEqual(numbers.map(([, value]) => value).toReversed().slice(0, 20)); // oxfmt-ignore
       expect(await store.remove({ ...range, dryRun: true })).toBe(READINGS);
       const [answer] = await store.series([request(1, 1, { kind: 'statistics' })]);
       expect(answer!.views[0]).toMatchObject({ count: READINGS, sum: (READINGS * (READINGS - 1)) / 2 });
@@ -189,7 +189,7 @@ describe.each(DIALECTS)('readings of half a megabyte in the %s store', (dialect)
     }
     expect(seen).toEqual(numbers.map(([, value]) => value));
     await store.compact([1], Infinity);
-    const [{ left } = { left: -1 }] = await database.sql<{ left: number }>('SELECT count(*) AS left FROM reading WHERE device_key = 1'); // prettier-ignore
+    const [{ left } = { left: -1 }] = await database.sql<{ left: number }>('SELECT count(*) AS left FROM reading WHERE device_key = 1'); // oxfmt-ignore
     expect(Number(left)).toBe(0);
     await check();
     const texts = await store.range({ deviceKey: 1, fieldKey: 12, newestFirst: false, limit: 100 });
@@ -284,7 +284,7 @@ describe.each(EITHER_DATABASE)('texts in the %s store', (dialect) => {
 
   test('of more than an eighth of what may be in memory a thread answers one at a time', async () => {
     const text = 'x'.repeat(4_000_001);
-    const [first, second, third, small] = [1, 2, 3, 4].map(() => new AnswerBudget()) as [AnswerBudget, AnswerBudget, AnswerBudget, AnswerBudget]; // prettier-ignore
+    const [first, second, third, small] = [1, 2, 3, 4].map(() => new AnswerBudget()) as [AnswerBudget, AnswerBudget, AnswerBudget, AnswerBudget]; // oxfmt-ignore
     const entered: string[] = [];
     const enter = (name: string, budget: AnswerBudget) => budget.room().then(() => entered.push(name));
     for (const budget of [first, second, third]) budget.spendValue(text);

@@ -9,7 +9,7 @@ import { IntakeView } from '../../src/measurement-store/sqlite/reader/intake-vie
 import { openForReading } from '../../src/measurement-store/sqlite/reader/lanes.ts';
 import { SqliteSnapshot } from '../../src/measurement-store/sqlite/reader/sqlite-snapshot.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { cutConnections, DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts'; // prettier-ignore
+import { cutConnections, DIALECTS, type OpenDatabase, openDatabase, receipt, type Row, type Store } from './open-store.ts'; // oxfmt-ignore
 import { openSlices } from './open-slices.ts';
 
 /** More than are looked at before a search is one that went far back. */
@@ -52,7 +52,7 @@ describe.each(DIALECTS)('newest values far behind others, on %s,', (dialect) => 
     return rows.map((row): [number, number, StoredValue] => [row.fieldKey, row.timestamp, row.value]).sort();
   }
 
-  const SEEDS = (IS_LONG ? [1, 2] : [1]).flatMap((seed) => [{ seed, in: 'a job' }, { seed, in: 'slices' }]); // prettier-ignore
+  const SEEDS = (IS_LONG ? [1, 2] : [1]).flatMap((seed) => [{ seed, in: 'a job' }, { seed, in: 'slices' }]); // oxfmt-ignore
 
   test.each(SEEDS)('are those of a map after whatever happens, in $in, seed $seed', async ({ seed, in: how }) => {
     const random = seededRandom(seed);
@@ -132,7 +132,7 @@ describe.each(DIALECTS)('newest values far behind others, on %s,', (dialect) => 
     await store.append(receipt(device, [[1, START - 5, 7]]));
     expect(await latest(FIELDS)).toEqual([[1, START - 5, 7]]);
     await store.append(receipt(device, [[2, START - 6, 8]]));
-    expect(await latest(FIELDS)).toEqual([[1, START - 5, 7], [2, START - 6, 8]]); // prettier-ignore
+    expect(await latest(FIELDS)).toEqual([[1, START - 5, 7], [2, START - 6, 8]]); // oxfmt-ignore
   });
 
   test('are not looked for again in what a search has seen, unless the database may be another', async () => {

@@ -97,7 +97,7 @@ describe.each(DIALECTS)('a search for newest values in slices, on %s,', (dialect
       await store.compact([], 0);
     };
     const rows = await searches.latest([{ deviceKey: device, fieldKeys: [1, 2] }]);
-    expect(rows.map(({ fieldKey, value }) => [fieldKey, value]).sort()).toEqual(isOther ? [[1, 7]] : [[1, 7], [2, 8]]); // prettier-ignore
+    expect(rows.map(({ fieldKey, value }) => [fieldKey, value]).sort()).toEqual(isOther ? [[1, 7]] : [[1, 7], [2, 8]]); // oxfmt-ignore
     expect(slices.count).toBeLessThan(8);
   });
 
@@ -115,7 +115,7 @@ describe.each(DIALECTS)('a search for newest values in slices, on %s,', (dialect
           return page;
         },
       }));
-    }); // prettier-ignore
+    }); // oxfmt-ignore
     const from = START + 4 * SLICE;
     const send = async (rows: Row[]): Promise<void> => {
       for (let at = 0; at < rows.length; at += 10_000) await store.append(receipt(device, rows.slice(at, at + 10_000)));
@@ -123,7 +123,7 @@ describe.each(DIALECTS)('a search for newest values in slices, on %s,', (dialect
     };
     const asked: LatestQuery[] = [{ deviceKey: device, fieldKeys: [1, 2, 3, 4] }];
     between = async () => {
-      if (looked.length === 1) await send([[2, START - 2, 2], [3, START - 3, 2], ...busy(from, much), [4, START - 4, 3], [2, START - 5, 1], ...busy(from + much, much)]); // prettier-ignore
+      if (looked.length === 1) await send([[2, START - 2, 2], [3, START - 3, 2], ...busy(from, much), [4, START - 4, 3], [2, START - 5, 1], ...busy(from + much, much)]); // oxfmt-ignore
       // While it is in the middle: once more what was found, older and newer.
       if (looked.length === 2)
         await send([
@@ -134,7 +134,7 @@ describe.each(DIALECTS)('a search for newest values in slices, on %s,', (dialect
     };
     const rows = await searches.latest(asked);
     expect(rows.map((row) => [row.fieldKey, row.timestamp, row.value]).sort()).toEqual(
-      [[1, START - 1, 1], [2, START - 2, 5], [3, START - 3, 2], [4, START - 3, 7]]); // prettier-ignore
+      [[1, START - 1, 1], [2, START - 2, 5], [3, START - 3, 2], [4, START - 3, 7]]); // oxfmt-ignore
     // On PostgreSQL the database looks, and nobody waits for it.
     if (dialect === 'sqlite') expect(Math.max(...looked)).toBeLessThan(60_000);
   });
@@ -334,7 +334,7 @@ test('a search looks at a moment that is being sorted in while a slice of it end
   const moment = START + 10_000;
   flush({ [other]: busy(START + 50_000, 600), [device]: [[1, moment, 7]] });
   writer.sortInSome();
-  flush({ [device]: [[3, moment, 1], [BUSY, moment + 1, 0], [BUSY, moment + 2, 0]] }); // prettier-ignore
+  flush({ [device]: [[3, moment, 1], [BUSY, moment + 1, 0], [BUSY, moment + 2, 0]] }); // oxfmt-ignore
   for (let asked = 0; left.length > 0 && asked < 20; asked += 1) {
     ({ found, left, progress } = await slices.ask(queries, progress));
     rows.push(...latestRows(found));

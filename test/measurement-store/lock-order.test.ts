@@ -24,7 +24,7 @@ test('a flush that merges waits for who has locked its device before it locks re
   await client.connect();
   await client.query('BEGIN');
   await client.query('UPDATE device_state SET last_heard_at = last_heard_at');
-  const flush = store.append(receipt(1, [[2, 1, 7], [2, 2, 7]])); // prettier-ignore
+  const flush = store.append(receipt(1, [[2, 1, 7], [2, 2, 7]])); // oxfmt-ignore
   await expect.poll(() => waiting(database)).toBe(1);
   await client.query("SET LOCAL lock_timeout = '200ms'");
   await client.query(FILL);

@@ -143,14 +143,14 @@ describe.each(DIALECTS)('a range of many chunks in the %s store', (dialect) => {
     for (let round = 0; round < 60; round++) {
       const [from, to] = [placeOf(), placeOf() + 1].toSorted((a, b) => a - b) as [number, number];
       const edges = gridEdges(parseResolution(resolution), 'UTC', from, to, 1_000)!;
-      const views = AGGREGATIONS.map((aggregation): SeriesView => ({ kind: 'buckets', edges, aggregation, fill: 'PREVIOUS', rawUpTo: -1 })); // prettier-ignore
+      const views = AGGREGATIONS.map((aggregation): SeriesView => ({ kind: 'buckets', edges, aggregation, fill: 'PREVIOUS', rawUpTo: -1 })); // oxfmt-ignore
       const asked = { deviceKey: 2, fieldKey: 4, fieldType: 'FLOAT', from, to, maxCharacters: 1, views } as const;
       const [answer] = await store.series([{ ...asked, views: [...views, { kind: 'statistics' }] }]);
       AGGREGATIONS.forEach((aggregation, i) => {
         const found = answer!.views[i] as PointsAnswer;
         const wanted = naiveBuckets(points, { from, to, resolution, zone: 'UTC', aggregation, fill: 'PREVIOUS' });
         expect([...found.timestamps]).toEqual(wanted.timestamps);
-        expect(Array.from(found.values, (value) => (Number.isNaN(value) ? null : value))).toEqual(wanted.values.map(nearly)); // prettier-ignore
+        expect(Array.from(found.values, (value) => (Number.isNaN(value) ? null : value))).toEqual(wanted.values.map(nearly)); // oxfmt-ignore
       });
       const { first, last, ...numbers } = naiveStatistics(points, from, to);
       expect(answer!.views.at(-1)).toMatchObject(

@@ -129,12 +129,12 @@ describe.each(DIALECTS)('the %s store holds what a map would', (dialect) => {
         const [rows, found] = [model.rows(key, field), await all(key, field)];
         const kept = new Map(found);
         expect(found.every(([moment, kind]) => model.field(key, field).get(moment) === kind)).toBe(true);
-        expect(rows.filter(([moment], i) => (moment >= before || i === rows.length - 1) && !kept.has(moment))).toEqual([]); // prettier-ignore
+        expect(rows.filter(([moment], i) => (moment >= before || i === rows.length - 1) && !kept.has(moment))).toEqual([]); // oxfmt-ignore
         for (const [moment] of rows) if (!kept.has(moment)) model.field(key, field).delete(moment);
       }
     };
     const all = async (key: number, field: number): Promise<[number, StoredValue][]> => {
-      const { timestamps, values } = await store.range({ deviceKey: key, fieldKey: field, newestFirst: false, limit: 1e6 }); // prettier-ignore
+      const { timestamps, values } = await store.range({ deviceKey: key, fieldKey: field, newestFirst: false, limit: 1e6 }); // oxfmt-ignore
       return timestamps.map((moment, i) => [moment, values[i]!]);
     };
     const check = async (): Promise<void> => {
@@ -186,7 +186,7 @@ describe.each(DIALECTS)('the %s store holds what a map would', (dialect) => {
         const shown = rows.slice(0, limit).map(([moment, kept]) => [moment, String(kept)]);
         expect(Array.from(raw.timestamps, (moment, i) => [moment, String(raw.values[i])])).toEqual(shown);
         expect(raw.total).toBe(rows.length);
-        expect(Array.from<unknown>(counts.values).reduce<number>((sum, count) => sum + Number(count), 0)).toBe(rows.length); // prettier-ignore
+        expect(Array.from<unknown>(counts.values).reduce<number>((sum, count) => sum + Number(count), 0)).toBe(rows.length); // oxfmt-ignore
         const last = model.rows(key, field, -Infinity, from).at(-1);
         expect(before && [before.timestamp, String(before.value)]).toEqual(last ? [last[0], String(last[1])] : null);
       }

@@ -193,7 +193,7 @@ describe('the PostgreSQL store', () => {
     let last = -1;
     const append = (): Promise<unknown> => {
       last += 1;
-      return store.append(receipt(1, [[1, 1, 'x'.repeat(1_000) + last], [2, 1, last]])); // prettier-ignore
+      return store.append(receipt(1, [[1, 1, 'x'.repeat(1_000) + last], [2, 1, last]])); // oxfmt-ignore
     };
     for (let n = 0; n <= 60; n += 1) await append();
     // It is squeezed behind the flushes, unless the next one comes first.
@@ -263,7 +263,7 @@ describe('the PostgreSQL store', () => {
   });
 
   test('does not wait for a long vacuum when it stops', async () => {
-    const [{ name }] = await database.sql<{ name: string }>('SELECT current_database() AS name') as [{ name: string }]; // prettier-ignore
+    const [{ name }] = await database.sql<{ name: string }>('SELECT current_database() AS name') as [{ name: string }]; // oxfmt-ignore
     // A page takes about two seconds.
     await database.sql(`ALTER DATABASE "${name}" SET vacuum_cost_delay = 100`);
     await database.sql(`ALTER DATABASE "${name}" SET vacuum_cost_limit = 1`);

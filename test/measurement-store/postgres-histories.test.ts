@@ -56,7 +56,7 @@ test('after a return to a point in time a position from behind it has expired, a
   await client.end();
   expect(await valuesSince(own, after)).toBe('expired');
   expect(await valuesSince(own, after.split('@')[0]!)).toBe('expired');
-  expect(await everything(own, 1, 1)).toEqual([[1, 'before'], [100, 'since']]); // prettier-ignore
+  expect(await everything(own, 1, 1)).toEqual([[1, 'before'], [100, 'since']]); // oxfmt-ignore
   await own.stop();
   await server.stop();
 });

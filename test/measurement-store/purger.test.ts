@@ -16,7 +16,7 @@ function purgerOf(purges: PurgeRow[], deps: Partial<Deps>, everyMs?: number): Pu
       forgetHeard: async () => {},
       position: async () => '0',
       forget: async () => true,
-      end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // prettier-ignore
+      end: async (id) => void purges.splice(purges.findIndex((purge) => purge.id === id), 1), // oxfmt-ignore
       log: undefined,
       ...deps,
     },
@@ -36,7 +36,7 @@ test('what another node has written down before it ended is settled', async () =
     10,
   );
   // Nobody tells this node.
-  purges.push({ id: 1, deviceKey: 7, fieldKey: 3, intoDeviceKey: 8 }, { id: 2, deviceKey: 9, fieldKey: null, intoDeviceKey: null }); // prettier-ignore
+  purges.push({ id: 1, deviceKey: 7, fieldKey: 3, intoDeviceKey: 8 }, { id: 2, deviceKey: 9, fieldKey: null, intoDeviceKey: null }); // oxfmt-ignore
   await expect.poll(() => done).toEqual(['hand over 3', 'forget 7', 'forget 9']);
   await purger.stop();
   expect(purges).toEqual([]);
@@ -45,7 +45,7 @@ test('what another node has written down before it ended is settled', async () =
 test('where the database does not answer, the first that fails is the last that is tried', async () => {
   const tried: number[] = [];
   const purger = new Purger({
-    list: async (handsOver, after) => [1, 2, 3].filter((id) => !handsOver && id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // prettier-ignore
+    list: async (handsOver, after) => [1, 2, 3].filter((id) => !handsOver && id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // oxfmt-ignore
     last: async () => 3,
     settled: async () => {},
     handOver: async () => true,
@@ -65,7 +65,7 @@ test('one that fails is tried again later, and not whenever another is written d
   const warned: unknown[] = [];
   const ids = Array.from({ length: 30 }, (_, at) => at + 1);
   const purger = new Purger({
-    list: async (handsOver, after) => ids.filter((id) => !handsOver && id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // prettier-ignore
+    list: async (handsOver, after) => ids.filter((id) => !handsOver && id > after).map((id) => ({ id, deviceKey: id, fieldKey: null, intoDeviceKey: null })), // oxfmt-ignore
     last: async () => ids.at(-1) ?? 0,
     settled: async () => {},
     handOver: async () => true,
@@ -76,7 +76,7 @@ test('one that fails is tried again later, and not whenever another is written d
       if (id <= 20) throw new Error('unreadable');
       return true;
     },
-    end: async (id) => void ids.splice(ids.indexOf(id), 1), // prettier-ignore
+    end: async (id) => void ids.splice(ids.indexOf(id), 1), // oxfmt-ignore
     log: { warn: (what) => warned.push(what) },
   });
   await purger.settle();
@@ -91,7 +91,7 @@ test('one that fails is tried again later, and not whenever another is written d
 
 test('what is handed over waits for nothing that is only forgotten', async () => {
   const done: number[] = [];
-  const purges = Array.from({ length: 250 }, (_, at): PurgeRow => ({ id: at + 1, deviceKey: at + 1, fieldKey: 1, intoDeviceKey: null })); // prettier-ignore
+  const purges = Array.from({ length: 250 }, (_, at): PurgeRow => ({ id: at + 1, deviceKey: at + 1, fieldKey: 1, intoDeviceKey: null })); // oxfmt-ignore
   const purger = purgerOf(purges, {
     forget: async ({ id }) => {
       // Written down meanwhile.
@@ -107,12 +107,12 @@ test('what is handed over waits for nothing that is only forgotten', async () =>
 
 test('what is only forgotten comes to its turn beside ever more that is handed over, but not before what it has to hand over', async () => {
   const done: number[] = [];
-  const row = (id: number, intoDeviceKey: number | null): PurgeRow => ({ id, deviceKey: id, fieldKey: 1, intoDeviceKey }); // prettier-ignore
-  const purges = [...Array.from({ length: 15 }, (_, at) => row(at + 1, null)), ...Array.from({ length: 250 }, (_, at) => row(at + 100, 5_000)), row(350, null)]; // prettier-ignore
+  const row = (id: number, intoDeviceKey: number | null): PurgeRow => ({ id, deviceKey: id, fieldKey: 1, intoDeviceKey }); // oxfmt-ignore
+  const purges = [...Array.from({ length: 15 }, (_, at) => row(at + 1, null)), ...Array.from({ length: 250 }, (_, at) => row(at + 100, 5_000)), row(350, null)]; // oxfmt-ignore
   const workOff = async ({ id }: { deviceKey: number } & PurgeRow): Promise<boolean> => {
     done.push(id);
     // As long as anything else is left.
-    if (id >= 100 && id !== 350 && purges.some(({ intoDeviceKey }) => intoDeviceKey === null)) purges.push(row(done.length + 1_000, 5_000)); // prettier-ignore
+    if (id >= 100 && id !== 350 && purges.some(({ intoDeviceKey }) => intoDeviceKey === null)) purges.push(row(done.length + 1_000, 5_000)); // oxfmt-ignore
     return done.length < 2_000;
   };
   const purger = purgerOf(purges, {
@@ -122,14 +122,14 @@ test('what is only forgotten comes to its turn beside ever more that is handed o
   });
   while (purges.length > 0) await purger.settle();
   await purger.stop();
-  expect(done.slice(0, 110)).toEqual([...Array.from({ length: 100 }, (_, at) => at + 100), ...Array.from({ length: 10 }, (_, at) => at + 1)]); // prettier-ignore
+  expect(done.slice(0, 110)).toEqual([...Array.from({ length: 100 }, (_, at) => at + 100), ...Array.from({ length: 10 }, (_, at) => at + 1)]); // oxfmt-ignore
   expect(purges).toEqual([]);
   expect(done.indexOf(350)).toBeGreaterThan(done.indexOf(349));
 });
 
 test('who waits for what is written down does not wait for what is written down meanwhile, of which there is no end', async () => {
   const done: number[] = [];
-  const row = (id: number, intoDeviceKey: number | null): PurgeRow => ({ id, deviceKey: id, fieldKey: 1, intoDeviceKey }); // prettier-ignore
+  const row = (id: number, intoDeviceKey: number | null): PurgeRow => ({ id, deviceKey: id, fieldKey: 1, intoDeviceKey }); // oxfmt-ignore
   const purges = [row(1, null), row(2, 5_000), row(3, null)];
   const purger = purgerOf(purges, {
     forget: async ({ id }) => {

@@ -44,7 +44,7 @@ describe('a reading that is cut', () => {
     expect([packed.length, parts.length, parts[0]![0]]).toEqual([0, TEXTS, BASE]);
     const [[, base], ...texts] = parts as [Part, ...Part[]];
     expect(base.length).toBeLessThan(2_000);
-    const late = packedOf([[5, AT, 5], [6, AT, textOf(6, 2)]]); // prettier-ignore
+    const late = packedOf([[5, AT, 5], [6, AT, textOf(6, 2)]]); // oxfmt-ignore
     const whole = wholeReading(late, base, Buffer.concat(texts.map(([, entry]) => entry)));
     const expected = new Map<number, StoredValue>(rows.map(([field, , value]) => [field, value]));
     expected.set(5, 5).set(6, textOf(6, 2));
@@ -53,7 +53,7 @@ describe('a reading that is cut', () => {
   });
 
   test('is left whole while it is short, and has a base where it is long without its texts', () => {
-    const short = packedOf([[1, AT, textOf(1)], [2, AT, textOf(2)]]); // prettier-ignore
+    const short = packedOf([[1, AT, textOf(1)], [2, AT, textOf(2)]]); // oxfmt-ignore
     expect(cutIfLong(short)).toEqual({ packed: short, parts: [] });
     expect(cutReading(short).parts.map(([part]) => part)).toEqual([1, 2]);
     const numbers = packedOf(Array.from({ length: 1_000 }, (_, field): Row => [field, AT, Math.PI * field]));
@@ -81,7 +81,7 @@ describe.each(DIALECTS)('a moment of a megabyte in the %s store', (dialect) => {
   };
   const bytes = dialect === 'sqlite' ? 'length' : 'octet_length';
   const longestRow = async (): Promise<number> =>
-    Math.max(...(await Promise.all(['reading', 'reading_part'].map((table) => one(`max(${bytes}(packed)) FROM ${table}`))))); // prettier-ignore
+    Math.max(...(await Promise.all(['reading', 'reading_part'].map((table) => one(`max(${bytes}(packed)) FROM ${table}`))))); // oxfmt-ignore
   const parts = (where = ''): Promise<number> => one(`count(*) FROM reading_part ${where}`);
   const valuesAt = async (...fieldKeys: number[]): Promise<(StoredValue | undefined)[]> => {
     const timestamps = fieldKeys.map(() => AT);
@@ -124,7 +124,7 @@ describe.each(DIALECTS)('a moment of a megabyte in the %s store', (dialect) => {
       await settle();
     }
     expect(await written()).toBeLessThan(40 * 20_000);
-    expect(await valuesAt(1, 2, 3, TEXTS + 1, TEXTS + 2)).toEqual([20, textOf(2, 20), textOf(3), textOf(TEXTS + 1), undefined]); // prettier-ignore
+    expect(await valuesAt(1, 2, 3, TEXTS + 1, TEXTS + 2)).toEqual([20, textOf(2, 20), textOf(3), textOf(TEXTS + 1), undefined]); // oxfmt-ignore
     expect(await everything(store, 1, TEXTS)).toEqual([[AT, textOf(TEXTS)]]);
     expect(await longestRow()).toBeLessThan(MAX_ROW_BYTES);
   });
@@ -176,7 +176,7 @@ describe.each(DIALECTS)('a moment of a megabyte in the %s store', (dialect) => {
     );
     expect(await everything(store, 1, 3)).toEqual([[AT, textOf(3)]]);
     expect(await longestRow()).toBe(packed.length);
-    await store.append(receipt(1, [[1, AT, 1], [3, AT, 'short']])); // prettier-ignore
+    await store.append(receipt(1, [[1, AT, 1], [3, AT, 'short']])); // oxfmt-ignore
     await settle();
     expect(await longestRow()).toBeLessThan(MAX_ROW_BYTES);
     expect(await valuesAt(1, 2, 3)).toEqual([1, textOf(2), 'short']);
@@ -194,7 +194,7 @@ describe.each(DIALECTS)('a moment of a megabyte in the %s store', (dialect) => {
     // All of it once more, in one commit with what came before and behind it.
     await Promise.all(
       [[[2, AT, 'before']], longMoment(AT, 5), [[3, AT, 'behind']]].map((rows) => store.append(receipt(1, rows as Row[]))),
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     expect(await valuesAt(2, 3, 4)).toEqual([textOf(2, 5), 'behind', textOf(4, 5)]);
     await settle();
     expect(await valuesAt(2, 3, 4)).toEqual([textOf(2, 5), 'behind', textOf(4, 5)]);

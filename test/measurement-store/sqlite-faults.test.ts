@@ -39,7 +39,7 @@ describe('the SQLite store', () => {
     await store.append(receipt(1, [[1, 1, 1]]));
     const writer = posted.mock.contexts[0] as Worker;
     const waiting = Array.from({ length: 20 }, (_, i) => store.append(receipt(1, [[1, 10 + i, i]])));
-    const taken = store.take().then((giveBack) => giveBack(), () => {}); // prettier-ignore
+    const taken = store.take().then((giveBack) => giveBack(), () => {}); // oxfmt-ignore
     void writer.terminate();
     const results = await Promise.allSettled(waiting);
     for (const result of results)
@@ -74,7 +74,7 @@ describe('the SQLite store', () => {
     vi.advanceTimersByTime(60_000);
     vi.useRealTimers();
     await refused;
-    const appends = (): Promise<boolean> => store.append(receipt(1, [[1, 1, 1]])).then(() => true, () => false); // prettier-ignore
+    const appends = (): Promise<boolean> => store.append(receipt(1, [[1, 1, 1]])).then(() => true, () => false); // oxfmt-ignore
     await expect.poll(appends).toBe(true);
     (await store.take())();
     expect(await everything(store, 1, 1)).toEqual([[1, 1]]);
@@ -109,7 +109,7 @@ describe('the SQLite store', () => {
       await askTooLong(async () => {});
       await expect(store.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       for (const comes of come) comes();
-      await expect.poll(() => store.ping().then(() => true, () => false)).toBe(true); // prettier-ignore
+      await expect.poll(() => store.ping().then(() => true, () => false)).toBe(true); // oxfmt-ignore
       // What it has not done yet is bounded, too.
       come = [];
       await askTooLong(async () => {
@@ -118,7 +118,7 @@ describe('the SQLite store', () => {
       });
       await expect(store.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
       come[0]!();
-      await expect.poll(() => store.ping().then(() => true, () => false)).toBe(true); // prettier-ignore
+      await expect.poll(() => store.ping().then(() => true, () => false)).toBe(true); // oxfmt-ignore
     } finally {
       vi.useRealTimers();
       for (const comes of come) comes();
@@ -176,7 +176,7 @@ describe('the SQLite store', () => {
     const unit = async (): Promise<void> => {
       for (; Date.now() < until; unitsDone++) {
         await units.write(async (em) => {
-          await em.getConnection().execute('INSERT INTO purge (device_key, field_key) VALUES (999, 1)', [], 'run', em.getTransactionContext()); // prettier-ignore
+          await em.getConnection().execute('INSERT INTO purge (device_key, field_key) VALUES (999, 1)', [], 'run', em.getTransactionContext()); // oxfmt-ignore
         });
       }
     };

@@ -35,7 +35,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
   }
 
   test('shows what it acknowledged at once', async () => {
-    await store.append(receipt(device, [[1, 1_000, 20.5], [2, 1_000, 'open']])); // prettier-ignore
+    await store.append(receipt(device, [[1, 1_000, 20.5], [2, 1_000, 'open']])); // oxfmt-ignore
     expect(await store.latest([{ deviceKey: device, fieldKeys: [2, 1, 3] }])).toHaveLength(2);
     expect(await store.latest([{ deviceKey: device, fieldKeys: [1] }])).toEqual([
       { deviceKey: device, fieldKey: 1, timestamp: 1_000, value: 20.5 },
@@ -44,7 +44,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
   });
 
   test('replaces a value written again, within one receipt and across receipts', async () => {
-    await store.append(receipt(device, [[1, 5, 1], [1, 4, 9], [1, 5, 2]])); // prettier-ignore
+    await store.append(receipt(device, [[1, 5, 1], [1, 4, 9], [1, 5, 2]])); // oxfmt-ignore
     expect(await everything(store, device, 1)).toEqual([
       [4, 9],
       [5, 2],
@@ -137,7 +137,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     const rows = [5, 3, 1, 4, 2].map((time): Row => [1, time * 1_000, time]);
     await store.append(receipt(device, rows));
     const range = async (from: number | undefined, to: number | undefined, newestFirst = false, limit = 100) =>
-      (await store.range({ deviceKey: device, fieldKey: 1, ...(from !== undefined && { from }), ...(to !== undefined && { to }), newestFirst, limit })).timestamps; // prettier-ignore
+      (await store.range({ deviceKey: device, fieldKey: 1, ...(from !== undefined && { from }), ...(to !== undefined && { to }), newestFirst, limit })).timestamps; // oxfmt-ignore
     expect(await range(undefined, undefined)).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
     expect(await range(2_000, 4_000)).toEqual([2_000, 3_000]);
     expect(await range(2_000, 4_001, true)).toEqual([4_000, 3_000, 2_000]);
@@ -158,13 +158,13 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     ['text in any script', 'Grüße, 世界, 👩‍👩‍👧, \u0301\uFFFF"\\\n\t\'{}'],
     ['long text', 'ß'.repeat(4_096)],
   ])('gives back %s as it was', async (_, value) => {
-    await store.append(receipt(device, [[1, 1, value], [2, 8.64e15, value]])); // prettier-ignore
+    await store.append(receipt(device, [[1, 1, value], [2, 8.64e15, value]])); // oxfmt-ignore
     expect((await everything(store, device, 1))[0]![1]).toBe(value);
     expect(await everything(store, device, 2)).toEqual([[8.64e15, value]]);
   });
 
   test('stores a lone surrogate as U+FFFD, as UTF-8 has none', async () => {
-    await store.append(receipt(device, [[1, 1, 'a\uD800b'], [2, 1, '\uDC00']])); // prettier-ignore
+    await store.append(receipt(device, [[1, 1, 'a\uD800b'], [2, 1, '\uDC00']])); // oxfmt-ignore
     expect(await everything(store, device, 1)).toEqual([[1, 'a\uFFFDb']]);
     expect(await everything(store, device, 2)).toEqual([[1, '\uFFFD']]);
   });
@@ -219,7 +219,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
   });
 
   test('does not bring back what was removed when it is compacted or starts again', async () => {
-    await store.append(receipt(device, [[1, 1, 1], [1, 2, 2]])); // prettier-ignore
+    await store.append(receipt(device, [[1, 1, 1], [1, 2, 2]])); // oxfmt-ignore
     expect(await store.remove({ deviceKey: device, fieldKeys: [1], from: 0, to: 2, dryRun: false })).toBe(1);
     await store.compact([device], Infinity);
     expect(await everything(store, device, 1)).toEqual([[2, 2]]);
@@ -238,7 +238,7 @@ describe.each(DIALECTS)('the %s store', (dialect) => {
     const rows = Array.from({ length: 10 }, (_, i): Row => [1, i, i]);
     await store.append(receipt(device, rows));
     await store.compact([device], Infinity);
-    await store.append(receipt(device, [[1, 2, 'corrected'], [2, 2, 7], [2, 9, 8]])); // prettier-ignore
+    await store.append(receipt(device, [[1, 2, 'corrected'], [2, 2, 7], [2, 9, 8]])); // oxfmt-ignore
     await store.dropOlderThan([device], 5);
     expect((await everything(store, device, 1))[2]).toEqual([2, 'corrected']);
     expect(await everything(store, device, 2)).toEqual([[9, 8]]);

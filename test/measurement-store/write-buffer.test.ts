@@ -53,7 +53,7 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
     const isSecond = n >= half;
     const rows: Row[] = isSecond
       ? [[2, timestamp, n], [1, timestamp, -n]]
-      : [[1, timestamp, n], [3, timestamp, n]]; // prettier-ignore
+      : [[1, timestamp, n], [3, timestamp, n]]; // oxfmt-ignore
     return { device: at % DEVICES, rows };
   }
 
@@ -75,7 +75,7 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
       const middle = Math.floor(expected.length / 2);
       // A page newest first that ends in the middle.
       const page = await from.range({ deviceKey: device, fieldKey: field, newestFirst: true, limit: middle + 1 });
-      expect(page.timestamps).toEqual(expected.map(([timestamp]) => timestamp).toReversed().slice(0, middle + 1)); // prettier-ignore
+      expect(page.timestamps).toEqual(expected.map(([timestamp]) => timestamp).toReversed().slice(0, middle + 1)); // oxfmt-ignore
       const latest = await from.latest([{ deviceKey: device, fieldKeys: [field] }]);
       expect(latest.map(({ timestamp, value }) => [timestamp, value])).toEqual(expected.slice(-1));
     }
@@ -202,7 +202,7 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
 
   test('leave none of the live values untold while they find their place, though a file writes over these', async () => {
     const { live, writer, told, fileWrites, close } = await liveInPlace();
-    fileWrites(live.map(([, at]): Row[] => [[2, at, -at], [2, at + 10_000, 0]]).flat()); // prettier-ignore
+    fileWrites(live.map(([, at]): Row[] => [[2, at, -at], [2, at + 10_000, 0]]).flat()); // oxfmt-ignore
     const stages: number[] = [];
     for (let isMore = true; isMore;) {
       isMore = writer.sortInSome();
@@ -255,7 +255,7 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
       let now = 0;
       const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 3));
       let turns = 0;
-      const turn = (): void => void (turns += 1, next = setImmediate(turn)); // prettier-ignore
+      const turn = (): void => void (turns += 1, next = setImmediate(turn)); // oxfmt-ignore
       let next = setImmediate(turn);
       const newest = await snapshot.newest(queries, 2);
       clearImmediate(next);
@@ -300,8 +300,8 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
 
   test('come among those of the table as far as a page goes, from both ends', async () => {
     const at = (i: number, of: number): number => 10 * ((i * 37) % 100) + of;
-    const table = Array.from({ length: 100 }, (_, i): Row[] => [[1, at(i, 0), i], [1, at(i, 1), i]]).flat(); // prettier-ignore
-    const waiting = Array.from({ length: 100 }, (_, i): Row[] => [[2, at(i, 0), -i], [2, at(i, 2), -i]]).flat(); // prettier-ignore
+    const table = Array.from({ length: 100 }, (_, i): Row[] => [[1, at(i, 0), i], [1, at(i, 1), i]]).flat(); // oxfmt-ignore
+    const waiting = Array.from({ length: 100 }, (_, i): Row[] => [[2, at(i, 0), -i], [2, at(i, 2), -i]]).flat(); // oxfmt-ignore
     const times = [...new Set([...table, ...waiting].map(([, time]) => time))].toSorted((a, b) => a - b);
     const fields = [[1, 2], [1], [2]];
     await whileWaiting(
@@ -324,13 +324,13 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
   });
 
   test('do not come back once they are deleted, not after a kill either', async () => {
-    await store.append(receipt(1, [[1, 10, 1], [1, 20, 2], [2, 10, 3]])); // prettier-ignore
+    await store.append(receipt(1, [[1, 10, 1], [1, 20, 2], [2, 10, 3]])); // oxfmt-ignore
     const gone = { deviceKey: 1, fieldKeys: [1], from: 0, to: 15 };
     expect(await store.remove({ ...gone, dryRun: true })).toBe(1);
     expect(await store.remove({ ...gone, dryRun: false })).toBe(1);
     const left: Record<number, number[][]> = { 1: [[20, 2]], 2: [[10, 3]], 3: [] };
     const copy = await SqliteMeasurementStore.open({ path: copyFiles() });
-    for (const from of [store, copy]) for (const field of FIELDS) expect(await everything(from, 1, field)).toEqual(left[field]); // prettier-ignore
+    for (const from of [store, copy]) for (const field of FIELDS) expect(await everything(from, 1, field)).toEqual(left[field]); // oxfmt-ignore
     await copy.stop();
     await store.stop();
     store = await database.openStore();
@@ -348,7 +348,7 @@ describe('readings that are committed and not yet sorted in (SQLite)', () => {
   });
 
   test('wait for no deletion in one piece: others are committed in between', async () => {
-    await store.append(receipt(2, [[1, 1, 1], [1, 2, 2]])); // prettier-ignore
+    await store.append(receipt(2, [[1, 1, 1], [1, 2, 2]])); // oxfmt-ignore
     await store.compact([], 0);
     const rows = Array.from({ length: 10_000 }, (_, at): Row => [1, at, at]);
     await store.append(receipt(1, rows));

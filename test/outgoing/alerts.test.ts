@@ -96,7 +96,7 @@ describe.each(DATABASES)('endpoints are told of alerts, on %s', (database) => {
     });
     await record([0, 31]);
     const [first, reminder] = await come(2);
-    expect([first!['type'], reminder!['type'], reminder!['data'].reason]).toEqual(['alert.fired', 'alert.updated', 'REMINDER']); // prettier-ignore
+    expect([first!['type'], reminder!['type'], reminder!['data'].reason]).toEqual(['alert.fired', 'alert.updated', 'REMINDER']); // oxfmt-ignore
     const gone = await server.query('mutation ($id: ID!) { deleteEndpoint(id: $id) }', { id });
     expect(gone.errors![0]!.message).toContain('The rule "hot" tells this endpoint');
     const unknown = await server.query(RULE, { p: product.id, i: { ...HOT, notify: { endpointKeys: ['mine', 'x'] } } });

@@ -66,5 +66,5 @@ export function heavyBodies(ground: () => Ground): [before: string, status: numb
     ['1 s: blanks and NULs', 400, () => record(' '.repeat(500_000) + 'x' + '\0'.repeat(500_000))],
     ['500: deep variables', 400, () => post('/graphql', `{"query":"{ __typename }","variables":${nested(150_000)}}`)],
     ['60 s: a line of many tags and fields', 400, () => post('/write', `a,device=${EUI}${TAGS} ${'b=1,'.repeat(9_000)}b=1`, 'text/plain')],
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
 }

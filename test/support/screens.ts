@@ -57,7 +57,7 @@ export async function fillScreens(server: TestServer): Promise<Seen> {
 
 /** Every screen of the console. */
 export function screensOf({ device, product, dashboard, link }: Seen): Screen[] {
-  const screen = (name: string, path: string, ready: Screen['ready'], more: { signedIn?: false } = {}): Screen => ({ name, path, ready, ...more }); // prettier-ignore
+  const screen = (name: string, path: string, ready: Screen['ready'], more: { signedIn?: false } = {}): Screen => ({ name, path, ready, ...more }); // oxfmt-ignore
   return [
     screen('sign-in', '/devices', (page) => page.getByLabel('Token').waitFor(), { signedIn: false }),
     screen('home', '/', (page) => page.getByRole('region', { name: 'Map' }).waitFor()),
@@ -80,5 +80,5 @@ export function screensOf({ device, product, dashboard, link }: Seen): Screen[] 
     screen('users', '/users', (page) => page.getByRole('region', { name: 'Users' }).getByText('operator@localhost').first().waitFor()),
     screen('server', '/server', (page) => page.getByText('Nothing waits in any lane').or(page.getByRole('columnheader', { name: 'Lane' })).waitFor()),
     screen('share', `/share#${link}`, (page) => page.getByRole('region', { name: 'door' }).first().getByText('true').waitFor(), { signedIn: false }),
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
 }

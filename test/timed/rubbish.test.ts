@@ -89,7 +89,7 @@ describe('bodies of which hardly anything is stored', () => {
 
   test('calls wait while others send: whose heads are long', async () => {
     const source = 'function Decoder() { return [{ device: "bad", field: "temperature", value: 1 }]; }';
-    await server.gql('mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source, force: true) { version } }', { id: bad.id, source }); // prettier-ignore
+    await server.gql('mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source, force: true) { version } }', { id: bad.id, source }); // oxfmt-ignore
     const call = (query: string) => (): Promise<number> => post(`/integrations/api/${bad.webhookId}/${query}`, '{}');
     const taken = (query: string): Promise<number> => besideOthers(() => takenOf(call(query)));
     // The decoder is up, and known.
@@ -121,5 +121,5 @@ describe('bodies of which hardly anything is stored', () => {
       return performance.now() - from;
     });
     expect(tookMs).toBeLessThan(HONEST_MS);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 });

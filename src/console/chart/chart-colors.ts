@@ -16,7 +16,14 @@ const NAMES = [
 
 /** A variable of the style sheet that canvases use. */
 export type ColorName =
-  'text' | 'muted' | 'line' | 'panel' | 'good' | 'warn' | 'bad' | `series-${1 | 2 | 3 | 4 | 5 | 6}`;
+  | 'text'
+  | 'muted'
+  | 'line'
+  | 'panel'
+  | 'good'
+  | 'warn'
+  | 'bad'
+  | `series-${1 | 2 | 3 | 4 | 5 | 6}`;
 
 let known: Map<string, string> | null = null;
 const listeners = new Set<() => void>();

@@ -13,7 +13,10 @@ type ViewerData = DataOf<typeof Viewer>['viewer'];
 
 /** The state of the session; `unknown` until the server has answered, `failed` when it could not. */
 type Session =
-  { state: 'unknown' } | { state: 'out' } | { state: 'failed'; message: string } | { state: 'in'; viewer: ViewerData };
+  | { state: 'unknown' }
+  | { state: 'out' }
+  | { state: 'failed'; message: string }
+  | { state: 'in'; viewer: ViewerData };
 
 const WORKSPACE = 'inlet.workspace';
 const AGAIN_MS = 3_000;

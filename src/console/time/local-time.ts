@@ -32,7 +32,7 @@ function offsetAt(ms: number): number {
   const zone = zoneName();
   let clock = wallClocks.get(zone);
   if (clock === undefined) {
-    const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' } as const; // prettier-ignore
+    const parts = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' } as const; // oxfmt-ignore
     clock = new Intl.DateTimeFormat('en-US', { ...parts, timeZone: zone, hourCycle: 'h23' });
     wallClocks.set(zone, clock);
   }

@@ -65,7 +65,7 @@ export function alertsAfter(
       // What nobody was told of is not over.
       if (state === 'RESOLVED') continue;
       isNew = true;
-      current = { id: uuidV7(now), ...place, late: false, acknowledgedBy: null, acknowledgedAt: null, snoozedUntil: null, told: null, tellAt: null, state, severity, startedAt, firedAt, endedAt, trace: [] }; // prettier-ignore
+      current = { id: uuidV7(now), ...place, late: false, acknowledgedBy: null, acknowledgedAt: null, snoozedUntil: null, told: null, tellAt: null, state, severity, startedAt, firedAt, endedAt, trace: [] }; // oxfmt-ignore
     }
     Object.assign(current, { state, severity, firedAt, endedAt });
     const entry = { at, state, severity, reason, values: cut(values) };

@@ -5,7 +5,12 @@ export const MAX_LOOKED_UP_BYTES = 4 << 20;
 
 /** Kinds of failures of a decoder (CONTRACT 5). */
 export type DecoderFailureKind =
-  'SYNTAX' | 'NO_DECODER_FUNCTION' | 'THREW' | 'TIMEOUT' | 'OUT_OF_MEMORY' | 'BAD_OUTPUT';
+  | 'SYNTAX'
+  | 'NO_DECODER_FUNCTION'
+  | 'THREW'
+  | 'TIMEOUT'
+  | 'OUT_OF_MEMORY'
+  | 'BAD_OUTPUT';
 
 /** `line` and `column` are 1-based and in the decoder's own source. */
 export interface DecoderFailure {

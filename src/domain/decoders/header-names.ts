@@ -22,7 +22,7 @@ const SINGLE = new Set([
   'Age', 'Authorization', 'Content-Length', 'Content-Type', 'Etag', 'Expires', 'From', 'Host', 'If-Modified-Since',
   'If-Unmodified-Since', 'Last-Modified', 'Location', 'Max-Forwards', 'Proxy-Authorization', 'Referer', 'Retry-After',
   'Server', 'User-Agent',
-]); // prettier-ignore
+]); // oxfmt-ignore
 
 /** The headers from Node's list of names and values in turn; repeated ones are joined (RFC 9110, 5.2 and 5.3). */
 export function headerList(rawHeaders: readonly string[]): HeaderList {

@@ -227,7 +227,7 @@ export class History {
       return views.map((view) => ({ ...range, maxCharacters: 0, view }));
     });
     const points = devices.length * STATISTICS_POINTS;
-    const results = await budget.within(points, () => this.#reader.read(requests, budget), () => points); // prettier-ignore
+    const results = await budget.within(points, () => this.#reader.read(requests, budget), () => points); // oxfmt-ignore
     let [values, fitting] = [0, 0];
     for (const { answer } of results) {
       if ('total' in answer) values += answer.total;

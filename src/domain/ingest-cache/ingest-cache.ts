@@ -246,7 +246,7 @@ export class IngestCache {
       const current = await this.product(product.id);
       if (current === null) return;
       const rows = await readDeviceRows(this.#database, named(product, identities, ids));
-      const isStale = this.#isStale([current], rows.map(({ id }) => id), before); // prettier-ignore
+      const isStale = this.#isStale([current], rows.map(({ id }) => id), before); // oxfmt-ignore
       if (isStale && looks < MOST_LOOKS) continue;
       const [byId, byIdentity] = [new Map<string, DeviceInfo>(), new Map<string, DeviceInfo | null>()];
       for (const row of rows) {

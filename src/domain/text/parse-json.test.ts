@@ -40,7 +40,7 @@ test('numbers and words are what JSON takes for them, also behind NaN', () => {
   for (const value of ['-0', '0', '10', '-1.50', '0.0e0', '1E+9', '7e-3', 'true', 'false', 'null'])
     expect(parseJson(`[NaN,${value}]`)).toEqual([Number.NaN, JSON.parse(value)]);
   for (const wrong of ['-', '01', '1.', '.5', '1.e3', '1e', '1e+', '+1', '1a', '1_', '1-', '--1', 'nul', 'nulls', 'True', 'NaN1', '-NaN', '+Infinity', 'Infinity_'])
-    expect((mistakeIn(`[NaN,${wrong}]`) as { position: number }).position).toBeGreaterThanOrEqual(5); // prettier-ignore
+    expect((mistakeIn(`[NaN,${wrong}]`) as { position: number }).position).toBeGreaterThanOrEqual(5); // oxfmt-ignore
 });
 
 test('a mistake at the end of a megabyte is found in one go', () => {

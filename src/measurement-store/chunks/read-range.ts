@@ -58,7 +58,7 @@ async function ofChunks(snapshot: Snapshot, query: RangeQuery): Promise<SegmentC
   for (;;) {
     const pageLimit = Math.min(CHUNKS_A_PAGE, Math.ceil(limit / 500) + 1);
     const heads = await snapshot.chunks({ deviceKey, fieldKey, from, to, newestFirst, limit: pageLimit });
-    const bytes = await snapshot.chunkBytes(deviceKey, fieldKey, heads.map((head) => head.firstAt)); // prettier-ignore
+    const bytes = await snapshot.chunkBytes(deviceKey, fieldKey, heads.map((head) => head.firstAt)); // oxfmt-ignore
     for (const chunk of bytes) {
       if (count >= limit) break;
       const columns = decode(chunk);

@@ -84,7 +84,7 @@ export async function writeChange(
   }
   const withParts = new Set(found.flatMap(([timestamp, hasParts]) => (hasParts ? [timestamp] : [])));
   if (withParts.size > 0) await change(DELETE_PARTS, [[...withParts]]);
-  await putParts(client, deviceKey, cut.filter(({ timestamp }) => withParts.has(timestamp))); // prettier-ignore
+  await putParts(client, deviceKey, cut.filter(({ timestamp }) => withParts.has(timestamp))); // oxfmt-ignore
   return readings.length - found.length;
 }
 

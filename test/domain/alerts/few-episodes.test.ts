@@ -24,7 +24,7 @@ test('ordinary numbers stay as they are', () => {
 test('the first and the newest stay, also when they come bit by bit; the gap says how many are missing', () => {
   const all = episodes(5_000);
   const few = fewEpisodes(all);
-  expect(few.map(({ at }) => at)).toEqual([0, ...Array.from({ length: 19 }, (_, at) => 4_981 + at)].flatMap((at) => [at, at])); // prettier-ignore
+  expect(few.map(({ at }) => at)).toEqual([0, ...Array.from({ length: 19 }, (_, at) => 4_981 + at)].flatMap((at) => [at, at])); // oxfmt-ignore
   expect(few.map(({ omitted }) => omitted).filter((count) => count !== undefined)).toEqual([4_980]);
   let bits: Transition[] = [];
   for (let at = 0; at < all.length; at += 7) bits = fewEpisodes([...bits, ...all.slice(at, at + 7)]);

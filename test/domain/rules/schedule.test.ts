@@ -49,7 +49,7 @@ test('the next opening is the first moment that is open, in every zone and over 
   // The clock goes forward on 29 March 2026: 02:30 is left out, the day begins to be open at 03:00.
   const gap = { days: ['SUN'], hours: '02:30-05:00', timeZone: 'Europe/Berlin' };
   expect(next(gap, '2026-03-28T23:30:00Z')).toBe('2026-03-29T01:00:00.000Z');
-  expect(next({ days: ['SUN'], timeZone: 'America/New_York' }, '2026-03-07T12:00:00Z')).toBe('2026-03-08T05:00:00.000Z'); // prettier-ignore
+  expect(next({ days: ['SUN'], timeZone: 'America/New_York' }, '2026-03-07T12:00:00Z')).toBe('2026-03-08T05:00:00.000Z'); // oxfmt-ignore
   // Only by what the change of the clock leaves out: it opens a week later.
   const never = { days: ['SUN'], hours: '02:10-02:50', timeZone: 'Europe/Berlin' };
   expect(next(never, '2026-03-28T23:30:00Z')).toBe('2026-04-05T00:10:00.000Z');

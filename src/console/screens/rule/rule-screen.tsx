@@ -120,7 +120,7 @@ function RuleEditor({ productId, timeZone, ground, rule, told }: RuleEditorProps
     setDraft(next);
   };
   // Of what cannot be drawn, such as silence, something else that can.
-  const conditions = [draft.levels[focused.level]?.conditions[focused.condition], ...draft.levels.flatMap((one) => one.conditions)]; // prettier-ignore
+  const conditions = [draft.levels[focused.level]?.conditions[focused.condition], ...draft.levels.flatMap((one) => one.conditions)]; // oxfmt-ignore
   const drawable = ground.fields.filter(({ type }) => type !== 'GEOLOCATION');
   const shown = conditions.find((condition) => drawable.some(({ identifier }) => identifier === condition?.field));
   const field = drawable.find(({ identifier }) => identifier === shown?.field) ?? null;
