@@ -29,6 +29,7 @@ import { ViewsOfDevices } from './0028-views-of-devices.ts';
 import { ValuesADay } from './0029-values-a-day.ts';
 import { NotesOfDevices } from './0030-notes-of-devices.ts';
 import { DashboardsOfWorkspaces } from './0031-dashboards.ts';
+import { KeysOfDashboards } from './0032-keys-of-dashboards.ts';
 
 /** In the order they run. A migration that has been released is never edited. */
 export const MIGRATIONS = [
@@ -63,4 +64,5 @@ export const MIGRATIONS = [
   { name: '0029-values-a-day', class: ValuesADay },
   { name: '0030-notes-of-devices', class: NotesOfDevices },
   { name: '0031-dashboards', class: DashboardsOfWorkspaces },
+  { name: '0032-keys-of-dashboards', class: KeysOfDashboards },
 ];

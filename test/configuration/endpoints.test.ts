@@ -6,7 +6,7 @@ import { ConfigurationClient, NOTHING } from './configuration-client.ts';
 const LIST =
   'query ($w: ID!) { workspace(id: $w) { endpoints { id key name url events products { key } tags enabled } } }';
 
-describe.each(DATABASES)('endpoints in documents, on %s', (database) => {
+describe.each(DATABASES)('endpoints and dashboards in documents, on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database });
@@ -111,6 +111,99 @@ describe.each(DATABASES)('endpoints in documents, on %s', (database) => {
     const going = await client.plan({ products: DOCUMENT.products }, { prune: true });
     expect(going.blocked).toEqual([
       { path: expect.stringContaining('products[freezer].rules'), message: expect.stringContaining('no endpoint ops') },
+    ]);
+  });
+
+  const place = { x: 0, y: 0, width: 6, height: 4 };
+  const widget = { kind: 'line', fields: ['T'], place, range: '7d' };
+  const HOUSE = {
+    products: [DOCUMENT.products[0], { name: 'Door' }],
+    endpoints: DOCUMENT.endpoints,
+    dashboards: [
+      {
+        key: 'fleet',
+        name: 'Fleet',
+        widgets: [
+          {
+            ...widget,
+            source: { devices: ['f-2', 'f-1'].map((serialNumber) => ({ product: 'freezer', serialNumber })) },
+          },
+          { ...widget, source: { product: { name: 'Door' } } },
+          { ...widget, source: { tags: ['cold', 'hall'] } },
+          { kind: 'text', place, options: { text: 'Read me' } },
+        ],
+      },
+    ],
+    devices: ['f-1', 'f-2'].map((serialNumber) => ({ product: 'freezer', serialNumber, name: serialNumber })),
+  };
+  const DASHBOARDS = 'query ($w: ID!) { workspace(id: $w) { dashboards { id key name widgets } } }';
+
+  test('dashboards come with the devices that they name, and name them in any workspace', async () => {
+    const client = new ConfigurationClient(server, await createWorkspace(server, 'dashboards'));
+    await client.apply(HOUSE);
+    expect(await client.plan(HOUSE, { prune: true })).toMatchObject(NOTHING);
+    const list = async () => (await server.gql(DASHBOARDS, { w: client.workspaceId }))['workspace'].dashboards;
+    const [made, ...more] = await list();
+    expect(more).toEqual([]);
+    const { devices } = await server.gql(
+      'query ($w: ID!) { devices(workspaceId: $w) { edges { node { id serialNumber product { id } } } } }',
+      { w: client.workspaceId },
+    );
+    const ids = new Map(
+      devices.edges.map(({ node }: { node: { id: string; serialNumber: string } }) => [node.serialNumber, node.id]),
+    );
+    expect(made.widgets[0].source).toEqual({ deviceIds: [ids.get('f-2'), ids.get('f-1')] });
+    const exported = await client.export('JSON', undefined, true);
+    const { dashboards } = JSON.parse(exported);
+    expect(dashboards).toEqual(HOUSE.dashboards);
+    for (const id of [...ids.values(), made.id, made.widgets[1].source.productId]) expect(exported).not.toContain(id);
+    const other = new ConfigurationClient(server, await createWorkspace(server, 'elsewhere'));
+    await other.apply(exported);
+    expect(await other.export('JSON', undefined, true)).toBe(exported);
+
+    // Changed by other hands, and back.
+    const save = 'mutation ($id: ID!, $w: JSON!) { saveDashboard(id: $id, name: "Night", widgets: $w) { id } }';
+    await server.gql(save, { id: made.id, w: made.widgets.slice(1) });
+    const { drift } = await client.plan(HOUSE);
+    expect(drift.map(({ path }) => path)).toEqual(['dashboards[fleet].name', 'dashboards[fleet].widgets']);
+    await client.apply(HOUSE);
+    expect(await list()).toEqual([made]);
+
+    // What is gone is not named any more; a document that still does is blocked.
+    await server.gql('mutation ($id: ID!) { deleteDevices(ids: [$id]) }', { id: ids.get('f-2') });
+    await server.gql('mutation ($id: ID!) { deleteProduct(id: $id) }', { id: made.widgets[1].source.productId });
+    const left = JSON.parse(await client.export('JSON'));
+    expect(left.dashboards[0].widgets.map(({ source }: { source: unknown }) => source)).toEqual([
+      { devices: [{ product: 'freezer', serialNumber: 'f-1' }] },
+      { devices: [] },
+      { tags: ['cold', 'hall'] },
+      undefined,
+    ]);
+    expect(await client.plan({ dashboards: left.dashboards })).toMatchObject({ pending: [], blocked: [] });
+    const renamed = [{ ...left.dashboards[0], name: 'Other' }];
+    expect((await client.plan({ dashboards: renamed })).blocked).toEqual([
+      { path: 'dashboards[fleet].widgets[1].source.devices', message: expect.stringContaining('name at least one') },
+    ]);
+    expect((await client.plan({ dashboards: HOUSE.dashboards })).blocked).toEqual([
+      { path: 'dashboards[fleet].widgets[0].source.devices[0]', message: expect.stringContaining('"f-2"') },
+      { path: 'dashboards[fleet].widgets[1].source.product', message: expect.stringContaining('no product "Door"') },
+    ]);
+    await client.apply({}, { prune: false });
+    expect(await list()).toHaveLength(1);
+    await client.apply({ products: left.products, endpoints: left.endpoints }, { prune: true, deleteData: true });
+    expect(await list()).toEqual([]);
+  });
+
+  test.each([
+    ['an id', { deviceIds: ['x'] }, '.source.deviceIds', 'unknown; there are devices, product, tags'],
+    ['two choices', { tags: ['a'], product: 'freezer' }, '.source', 'choose devices in exactly one way'],
+    ['no source', undefined, '.source', 'is missing'],
+    ['no device', { devices: ['f-1'] }, '.source.devices[0]', 'expected {product, serialNumber}'],
+  ])('a dashboard with %s for a source is blocked at its place', async (_what, source, path, message) => {
+    const client = new ConfigurationClient(server, await createWorkspace(server, 'sources'));
+    const dashboards = [{ key: 'fleet', name: 'Fleet', widgets: [{ ...widget, source }] }];
+    expect((await client.plan({ dashboards })).blocked).toEqual([
+      { path: `dashboards[fleet].widgets[0]${path}`, message: expect.stringContaining(message) },
     ]);
   });
 });

@@ -71,6 +71,7 @@ export class RandomConfiguration {
     for (let at = 0; at < products; at += 1) await this.#product();
     for (let at = this.#upTo(4); at > 0; at -= 1) await this.#token();
     for (let at = this.#upTo(4); at > 0; at -= 1) await this.#endpoint();
+    for (let at = this.#upTo(4); at > 0; at -= 1) await this.#dashboardOfWorkspace();
     if (this.#chance(0.5))
       await createMember(this.#server, this.#workspaceId, this.#one(['VIEWER', 'EDITOR', 'ADMIN']));
   }
@@ -79,9 +80,10 @@ export class RandomConfiguration {
   async change(times: number): Promise<void> {
     for (let at = 0; at < times; at += 1) {
       const { id, fields, watched } = this.#one(this.#products);
-      const kind = this.#upTo(7);
+      const kind = this.#upTo(8);
       const free = fields.filter((field) => !watched.has(field.id));
       if (kind === 6) await this.#endpoint();
+      else if (kind === 7) await this.#dashboardOfWorkspace();
       else if (kind === 0)
         await this.#do('updateProduct($id: ID!, $input: UpdateProductInput!)', {
           id,
@@ -280,6 +282,20 @@ export class RandomConfiguration {
         tags: this.#chance(0.4) ? [this.#line(), 'cold'] : null,
         enabled: this.#chance(0.7),
       },
+    });
+  }
+
+  /** Over devices, a product, tags, and what is not there. */
+  async #dashboardOfWorkspace(): Promise<void> {
+    this.#made += 1;
+    const { id, deviceId } = this.#one(this.#products);
+    const sources = [{ productId: id }, { deviceIds: [deviceId, deviceId.toUpperCase()] }, { tags: ['b', 'a', 'b'] }];
+    const { widgets } = this.#dashboard() as { widgets: { kind: string }[] };
+    await this.#do('saveDashboard($workspaceId: ID, $name: String!, $widgets: JSON!, $key: String) { id }', {
+      workspaceId: this.#workspaceId,
+      name: this.#chance(0.3) ? 'the same' : this.#line(),
+      key: this.#chance(0.5) ? `dashboard-${this.#made}` : null,
+      widgets: widgets.map((widget) => (widget.kind === 'text' ? widget : { ...widget, source: this.#one(sources) })),
     });
   }
 

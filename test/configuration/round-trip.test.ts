@@ -44,20 +44,23 @@ describe.each(DATABASES)('configurations of every kind, on %s', (database) => {
       expect(await exported(client)).toBe(changed);
 
       const other = new ConfigurationClient(server, await createWorkspace(server, `other ${seed}`));
-      const portable = withDevices ? JSON.parse(changed) : withoutTokens(JSON.parse(changed));
+      const portable = withDevices ? JSON.parse(changed) : withoutDeviceNames(JSON.parse(changed));
       await other.apply(portable);
       expect(await other.plan(portable)).toMatchObject(NOTHING);
-      const { products, endpoints, devices } = JSON.parse(await exported(other));
-      expect({ products, endpoints, devices }).toEqual({
+      const { products, endpoints, dashboards, devices } = JSON.parse(await exported(other));
+      expect({ products, endpoints, dashboards, devices }).toEqual({
         products: portable.products,
         endpoints: portable.endpoints,
+        dashboards: portable.dashboards,
         devices: portable.devices,
       });
     },
   );
 });
 
-/** Tokens may be limited to devices, which another workspace does not have. */
-function withoutTokens(document: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(document).filter(([section]) => section !== 'tokens'));
+/** Tokens and dashboards may name devices, which another workspace does not have. */
+function withoutDeviceNames(document: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(document).filter(([section]) => !['tokens', 'dashboards'].includes(section)),
+  );
 }

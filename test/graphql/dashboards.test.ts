@@ -113,6 +113,34 @@ describe.each(DATABASES)('dashboards on %s', (database) => {
     expect((await server.gql(LIST, { w: workspaceId }, viewer))['workspace'].dashboards).toEqual([]);
   });
 
+  test('a new one with a key is safe to send again, and another input is told apart', async () => {
+    const of = await createWorkspace(server, 'keys');
+    const { token: by } = await createMember(server, of, 'EDITOR');
+    const keyed = `mutation ($id: ID, $name: String!, $widgets: JSON!, $key: String) {
+      saveDashboard(id: $id, name: $name, widgets: $widgets, key: $key) { id key name }
+    }`;
+    const send = async (more: object): Promise<any> =>
+      (await server.gql(keyed, { name: 'Hall', widgets: [], ...more }, by))['saveDashboard'];
+    const first = await send({ key: 'hall' });
+    expect(first.key).toBe('hall');
+    expect(await send({ key: 'hall' })).toEqual(first);
+    // Whatever was changed since; a save that names no key leaves it.
+    await send({ id: first.id, name: 'Attic' });
+    expect(await send({ key: 'hall' })).toEqual({ ...first, name: 'Attic' });
+    const { errors } = await server.query(keyed, { name: 'Cellar', widgets: [], key: 'hall' }, by);
+    expect(errors?.[0]).toMatchObject({
+      message: expect.stringContaining('differs from this input in name ("Cellar", there "Attic")'),
+      extensions: { code: 'CONFLICT', existingId: first.id, differences: ['name'] },
+    });
+    const another = await send({ name: 'Other', key: 'other' });
+    expect(await refusal(keyed, { id: another.id, name: 'x', widgets: [], key: 'hall' }, by)).toContain(
+      'CONFLICT: key: the dashboard "Attic" has the key "hall" already.',
+    );
+    expect((await send({ id: first.id, key: null })).key).toBeNull();
+    expect((await send({ id: another.id, key: 'hall' })).key).toBe('hall');
+    expect(await refusal(keyed, { name: 'x', widgets: [], key: 'Main Hall' }, by)).toContain('such as "main-hall"');
+  });
+
   test.each([
     ['no source', {}, 'widgets[0].source: is missing; say which devices'],
     ['two sources', { source: { deviceIds: [ID], tags: ['a'] } }, 'source: choose devices in exactly one way'],

@@ -16,7 +16,7 @@ const OPEN: Readonly<Record<string, string>> = {
     'id name serialNumber deviceType product createdAt plan tags offlineAfterSeconds writeRate online lastHeardAt ' +
     'latest measurements history statistics',
   Field: 'id identifier type name description unit role meaning overflowAt display',
-  Dashboard: 'id name createdAt widgets',
+  Dashboard: 'id key name createdAt widgets',
   Measurement: 'field timestamp value',
   Series: 'field timestamps values before resolution truncated',
   Statistics: 'field count sum average min minAt max maxAt first last difference falls',

@@ -272,7 +272,7 @@ export const FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRight>
   DeliveryConnection: { 'edges pageInfo totalCount': VALUES },
   DeliveryEdge: { 'cursor node': VALUES },
 
-  Dashboard: { 'id name createdAt': ANY, widgets: SETUP },
+  Dashboard: { 'id name createdAt': ANY, 'key widgets': SETUP },
 
   AuditEntry: {
     'id at operation subjects userId userEmail tokenId tokenName': ANY,

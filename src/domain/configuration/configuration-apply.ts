@@ -20,6 +20,7 @@ import { draftsOf, type Draught, draughtOf } from './planner.ts';
 import { type Section, SECTIONS } from './read-document.ts';
 import type { Block, Tree } from './shape.ts';
 import { writeMembers, writeTokens } from './write-access.ts';
+import { writeDashboards } from './write-dashboards.ts';
 import { writeEndpoints } from './write-endpoints.ts';
 import { keysOfGone, writeDevices, type WrittenDevices } from './write-devices.ts';
 import { writeDecoders } from './write-decoders.ts';
@@ -159,8 +160,8 @@ async function writeAll(
   atRisk: HistoryAtRisk,
   around: RulesAround,
 ): Promise<Outcome> {
-  const { products, endpoints, tokens, members, productIds, productKeys, endpointIds, deviceIds, userIds, left, gone } =
-    draught;
+  const { products, endpoints, dashboards, tokens, members, left, gone } = draught;
+  const { productIds, productKeys, endpointIds, deviceIds, userIds } = draught;
   const deleted = await beginDeletions(writing, products);
   const written = await writeProducts(writing, products);
   const forgotten = await writeFields(writing, written);
@@ -173,8 +174,9 @@ async function writeAll(
   const places = new Map([...ids].map(([name, id]) => [name, { id, key: must(keys.get(name)) }]));
   const tell = await around.endAlertsOfDevices(writing.em, keysOfGone(draught.devices));
   const devices = await writeDevices(writing, draught.devices, places, atRisk);
-  const ofTokens = new Map([...deviceIds, ...devices.added]);
-  const changedTokens = await writeTokens(writing, tokens, { products: ids, devices: ofTokens });
+  const named = { products: ids, devices: new Map([...deviceIds, ...devices.added]) };
+  await writeDashboards(writing, dashboards, named);
+  const changedTokens = await writeTokens(writing, tokens, named);
   const changedUsers = await writeMembers(writing, members, userIds);
   const { em, dialect, workspaceId } = writing;
   await leaveApplied(em, workspaceId, left);

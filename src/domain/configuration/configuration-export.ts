@@ -5,6 +5,7 @@ import type { Access } from '../access/access.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
 import type { Database } from '../ports/database.ts';
 import type { Yaml } from '../ports/yaml.ts';
+import { readDashboardStates } from './dashboard-plan.ts';
 import { readDeviceStates } from './device-state.ts';
 import { readEndpointStates } from './endpoint-plan.ts';
 import { readProductNames, readProductStates } from './product-state.ts';
@@ -78,12 +79,14 @@ export class ConfigurationExport {
           if (productKeys !== null) return deviceTrees.length === 0 ? { products } : { products, devices: deviceTrees };
           const references = new Map(names.map(({ id: own, reference }) => [own, reference]));
           const endpoints = await readEndpointStates(em, workspaceId, references);
+          const dashboards = await readDashboardStates(em, workspaceId, references);
           const tokens = await readTokenStates(em, workspaceId, references);
           const members = await readMemberStates(em, workspaceId);
           return Object.fromEntries(
             Object.entries({
               products,
               endpoints: endpoints.map(({ tree }) => tree).toSorted(byName),
+              dashboards: dashboards.map(({ tree }) => tree).toSorted(byName),
               // An ended token allows nothing.
               tokens: tokens
                 .filter(({ expiresAt }) => expiresAt === null || expiresAt > now())

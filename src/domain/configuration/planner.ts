@@ -6,6 +6,7 @@ import type { Dialect } from '../ports/database.ts';
 import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import { type Applied, placeKey, readApplied } from './applied-objects.ts';
 import type { Change } from './differences.ts';
+import { checkDashboards, type DashboardDraft, devicesOfDashboards, planDashboards } from './dashboard-plan.ts';
 import { checkDevices, type DeviceDraft, deviceOf } from './device-plan.ts';
 import { type DevicesOf, readDeviceStates } from './device-state.ts';
 import { type Draft, draftOf, type Ownership, prunedDraft } from './draft.ts';
@@ -18,7 +19,7 @@ import { type ProductName, readProductNames, readProductStates } from './product
 import type { Asked, DocumentTree, Section } from './read-document.ts';
 import { nameOfDevice, nameOfReference, type ProductReference } from './references.ts';
 import type { Block } from './shape.ts';
-import { checkTokens, devicesNamed, pairedTokens, type TokenDraft } from './token-plan.ts';
+import { checkTokens, devicesNamed, devicesOfTokens, pairedTokens, type TokenDraft } from './token-plan.ts';
 import { readMemberStates, readTokenStates } from './workspace-state.ts';
 import { must } from '../../must.ts';
 
@@ -37,6 +38,7 @@ export interface Draught {
   request: PlanRequest;
   products: ProductDraft[];
   endpoints: EndpointDraft[];
+  dashboards: DashboardDraft[];
   tokens: TokenDraft[];
   members: MemberDraft[];
   devices: DeviceDraft[];
@@ -47,7 +49,7 @@ export interface Draught {
   productKeys: ReadonlyMap<string, number>;
   /** Ids of the endpoints to which rules refer, by their names in the document. */
   endpointIds: ReadonlyMap<string, string>;
-  /** Ids of the devices to which tokens refer, by `nameOfDevice`. */
+  /** Ids of the devices to which tokens and dashboards refer, by `nameOfDevice`. */
   deviceIds: ReadonlyMap<string, string>;
   /** Ids of the users that become members, by their addresses. */
   userIds: ReadonlyMap<string, string>;
@@ -155,8 +157,16 @@ export async function draughtOf(
   if (prune)
     for (const state of tokenStates.filter(({ name }) => ownedTokens.has(name)))
       tokens.push(prunedDraft('tokens', state, must(ownedTokens.get(state.name))));
-  const deviceIds = await devicesNamed(em, tokens, productIds);
+  const ownedDashboards = owned('dashboards');
+  const { dashboards, dashboardStates } = await planDashboards(
+    em,
+    { workspaceId, asked: document.dashboards, owned: ownedDashboards, ownership, references },
+    blocks,
+  );
+  const named = [...devicesOfTokens(tokens), ...devicesOfDashboards(dashboards)];
+  const deviceIds = await devicesNamed(em, named, productIds);
   const comingDevices = comingAndGoing(devices, deviceIds);
+  checkDashboards(dashboards, { products: known, devices: comingDevices }, blocks);
   checkTokens(
     { tokens, known, devices: comingDevices, count: tokenStates.length },
     { workspaceId, access, now },
@@ -177,20 +187,26 @@ export async function draughtOf(
   const there = new Set([
     ...names.map(({ name }) => placeKey({ section: 'products', name })),
     ...(endpointStates ?? []).map(({ name }) => placeKey({ section: 'endpoints', name })),
+    ...(dashboardStates ?? []).map(({ name }) => placeKey({ section: 'dashboards', name })),
     ...tokenStates.map(({ name }) => placeKey({ section: 'tokens', name })),
     ...memberStates.map(({ name }) => placeKey({ section: 'members', name })),
     ...deviceStates.map(({ name }) => placeKey({ section: 'devices', name })),
   ]);
-  const rest = [...ownedProducts, ...ownedEndpoints, ...ownedTokens, ...ownedMembers, ...ownedDevices].map(
-    ([, one]) => one,
+  const rest = [ownedProducts, ownedEndpoints, ownedDashboards, ownedTokens, ownedMembers, ownedDevices].flatMap(
+    (some) => [...some.values()],
   );
-  const isRead = ({ section }: Applied): boolean =>
-    ({ products: true, endpoints: endpointStates !== null, tokens: areTokens, members: areMembers, devices: prune })[
-      section
-    ];
+  const read: Record<Section, boolean> = {
+    products: true,
+    endpoints: endpointStates !== null,
+    dashboards: dashboardStates !== null,
+    tokens: areTokens,
+    members: areMembers,
+    devices: prune,
+  };
+  const isRead = ({ section }: Applied): boolean => read[section];
   const isThere = (one: Applied): boolean => !isRead(one) || there.has(placeKey(one));
   const productKeys = new Map([...staying].map(([name, { key }]) => [name, key]));
-  const drafts = { products, endpoints, tokens, members, devices };
+  const drafts = { products, endpoints, dashboards, tokens, members, devices };
   const draught = { request, ...drafts, blocks, productIds, productKeys, endpointIds, deviceIds, userIds };
   return {
     ...draught,
@@ -201,8 +217,15 @@ export async function draughtOf(
 }
 
 /** Every object of a plan, in the order of the sections. */
-export function draftsOf({ products, endpoints, tokens, members, devices }: Pick<Draught, Section>): Draft[] {
-  return [...products, ...endpoints, ...tokens, ...members, ...devices];
+export function draftsOf({
+  products,
+  endpoints,
+  dashboards,
+  tokens,
+  members,
+  devices,
+}: Pick<Draught, Section>): Draft[] {
+  return [...products, ...endpoints, ...dashboards, ...tokens, ...members, ...devices];
 }
 
 /** Everything that is to change. */
@@ -281,9 +304,9 @@ async function hashOf(draught: Omit<Draught, 'hash' | 'left' | 'gone'>): Promise
     add([section, name, idOf(state), is, target, wanted, applied?.state]);
     await slices.next();
   }
+  const references = draught.tokens.length + draught.endpoints.length + draught.dashboards.length;
   if (endpointIds.size > 0) add([...endpointIds]);
-  for (const ids of [productIds, deviceIds, userIds])
-    add(draught.tokens.length + draught.endpoints.length === 0 && ids !== userIds ? 0 : [...ids]);
+  for (const ids of [productIds, deviceIds, userIds]) add(references === 0 && ids !== userIds ? 0 : [...ids]);
   return hash.digest('base64url');
 }
 

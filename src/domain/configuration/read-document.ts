@@ -3,6 +3,7 @@ import type { Yaml } from '../ports/yaml.ts';
 import { excessOf } from '../text/json-text.ts';
 import { eachInTurns } from '../../scheduling/yield-to-event-loop.ts';
 import { MAX_PRODUCT_NAME } from '../products/new-product.ts';
+import { DASHBOARD } from './dashboard-shape.ts';
 import { DEVICE } from './device-shape.ts';
 import { ENDPOINT } from './endpoint-shape.ts';
 import { PRODUCT } from './product-shape.ts';
@@ -24,6 +25,7 @@ export const FORMAT = 1;
 export const SECTIONS = {
   products: PRODUCT,
   endpoints: ENDPOINT,
+  dashboards: DASHBOARD,
   tokens: TOKEN,
   members: MEMBER,
   devices: DEVICE,
@@ -64,7 +66,14 @@ export async function parseDocument(document: string, yaml: Yaml): Promise<unkno
 
 /** The objects of a document. Each mistake in it is a block, with its path. */
 export async function readDocument(value: unknown, blocks: Block[]): Promise<DocumentTree> {
-  const document: Record<Section, Asked[]> = { products: [], endpoints: [], tokens: [], members: [], devices: [] };
+  const document: Record<Section, Asked[]> = {
+    products: [],
+    endpoints: [],
+    dashboards: [],
+    tokens: [],
+    members: [],
+    devices: [],
+  };
   if (value === null) return document;
   if (!isObject(value)) throw badInput(`document: expected an object, got ${shown(value)}.`);
   const { format = FORMAT, ...sections } = value;
@@ -124,7 +133,8 @@ function nameOf(section: Section, item: unknown): { name: string | null; sharedN
   }
   if (section === 'members')
     return { name: quoted(typeof email === 'string' ? email.toLowerCase() : email), sharedName: null };
-  if ((section === 'products' || section === 'endpoints') && typeof key === 'string' && key !== '')
+  const isKeyed = section === 'products' || section === 'endpoints' || section === 'dashboards';
+  if (isKeyed && typeof key === 'string' && key !== '')
     return { name: /^[a-z0-9-]+$/.test(key) ? key : JSON.stringify(key), sharedName: null };
   return { name: quoted(name), sharedName: typeof name === 'string' ? name : null };
 }

@@ -56,13 +56,17 @@ function endOf({ expiresAt }: TokenTree): number | null {
   return expiresAt === undefined ? null : Date.parse(expiresAt);
 }
 
-/** Ids of the devices that changed tokens are limited to, by `nameOfDevice`; those that are not there are absent. */
+/** Devices that changed tokens are limited to. */
+export function devicesOfTokens(tokens: readonly TokenDraft[]): DeviceReference[] {
+  return changed(tokens).flatMap(({ target }) => tokenOf(must(target)).devices ?? []);
+}
+
+/** Ids of devices by `nameOfDevice`; those that are not there are absent. */
 export async function devicesNamed(
   em: EntityManager,
-  tokens: readonly TokenDraft[],
+  references: readonly DeviceReference[],
   productIds: ReadonlyMap<string, string>,
 ): Promise<Map<string, string>> {
-  const references = changed(tokens).flatMap(({ target }) => tokenOf(must(target)).devices ?? []);
   const ids = new Map<string, string>();
   for (const [product, own] of Map.groupBy(references, (reference) => nameOfReference(reference.product))) {
     const productId = productIds.get(product);

@@ -62,7 +62,7 @@ export async function readTokenStates(
     products: listIn(productIds),
     devices: listIn(deviceIds),
   }));
-  const devices = await readDevices(
+  const devices = await readDeviceReferences(
     em,
     references,
     limits.flatMap((limit) => limit.devices ?? []),
@@ -108,7 +108,8 @@ export async function inSnapshot<T>(em: EntityManager, dialect: Dialect, read: (
   return read();
 }
 
-async function readDevices(
+/** References to devices by their ids; those of other products than `references` has, and that are gone, are absent. */
+export async function readDeviceReferences(
   em: EntityManager,
   references: ReadonlyMap<string, ProductReference>,
   ids: readonly string[],

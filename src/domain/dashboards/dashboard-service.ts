@@ -1,6 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/sql';
 import { badInput, notFound } from '../../errors.ts';
+import { must } from '../../must.ts';
 import type { Access } from '../access/access.ts';
 import { holdRights } from '../access/hold-rights.ts';
 import { soleWorkspace } from '../access/sole-workspace.ts';
@@ -8,16 +9,18 @@ import { lockWorkspace } from '../accounts/lock-workspace.ts';
 import type { DeviceList } from '../devices/device-list.ts';
 import type { Asker } from '../devices/device-scan.ts';
 import { type Dashboard, DashboardSchema } from '../entities/dashboard.ts';
+import { checkAuthorKey, findByAuthorKey, requireFreeAuthorKey } from '../keys/author-key.ts';
+import { requireSameInput, type SealedParts, sealParts } from '../keys/same-input.ts';
 import type { Database } from '../ports/database.ts';
 import { readDashboards } from '../products/dashboard-rows.ts';
 import { seenWidgets } from '../products/dashboard.ts';
 import { checkText } from '../text/text.ts';
-import { uuidV7 } from '../text/uuid.ts';
 import { coversSources } from './covers-sources.ts';
+import { newDashboard } from './new-dashboard.ts';
 import { checkSourcedWidgets, type SourcedWidget, sourcesOf } from './source.ts';
 
 /** Maximum dashboards per workspace. */
-const MAX_DASHBOARDS = 100;
+export const MAX_DASHBOARDS = 100;
 
 /** A dashboard as a client sends it; `id` null: a new one. */
 interface DashboardInput {
@@ -25,6 +28,8 @@ interface DashboardInput {
   workspaceId?: string | null | undefined;
   name: string;
   widgets: unknown;
+  /** undefined: that of an existing one stays; null: none. */
+  key?: string | null | undefined;
 }
 
 interface DashboardServiceDeps {
@@ -76,16 +81,27 @@ export class DashboardService {
     return seenWidgets(JSON.parse(text) as SourcedWidget[], covers, hidden);
   }
 
-  /** Makes a dashboard, or replaces the name and the widgets of one; the last one to save it wins. */
-  async save(access: Access, { id, workspaceId, name, widgets }: DashboardInput): Promise<Dashboard> {
+  /**
+   * Makes a dashboard, or replaces the name and the widgets of one; the last one to save it wins. A new one with a key
+   * that one has already: that one, unchanged, when the input describes it, else CONFLICT (`requireSameInput`).
+   */
+  async save(access: Access, { id, workspaceId, name, widgets, key }: DashboardInput): Promise<Dashboard> {
     const { database, now } = this.#deps;
     checkText(name, 'name', { max: 200 });
     const text = JSON.stringify(checkSourcedWidgets(widgets));
+    const authorKey = checkAuthorKey(key, 'key');
     if (id != null)
       return database.write(async (em) => {
         const found = await this.#lock(em, access, id);
-        if (workspaceId != null && workspaceId.toLowerCase() !== found.workspace.id)
+        const of = found.workspace.id;
+        if (workspaceId != null && workspaceId.toLowerCase() !== of)
           throw badInput('workspaceId: a dashboard stays in its workspace; leave it out.');
+        if (authorKey !== null && authorKey !== found.authorKey) {
+          await lockWorkspace(em, of);
+          const wanted = { workspaceId: of, key: authorKey, own: found.id, what: 'dashboard', path: 'key' };
+          await requireFreeAuthorKey(em, DashboardSchema, wanted);
+        }
+        if (key !== undefined) found.authorKey = authorKey;
         found.name = name;
         found.widgets = text;
         return found;
@@ -95,15 +111,16 @@ export class DashboardService {
     return database.write(async (em) => {
       (await holdRights(em, access, now(), { workspaces: { id: of } })).requireWorkspace(of, 'CONFIGURE');
       const workspace = await lockWorkspace(em, of);
+      const parts = partsOf(name, text);
+      const existing = authorKey === null ? null : await findByAuthorKey(em, DashboardSchema, of, authorKey);
+      if (existing !== null) {
+        await requireSameDashboard(em, existing, parts);
+        return existing;
+      }
       if ((await em.count(DashboardSchema, { workspace: of })) >= MAX_DASHBOARDS)
         throw badInput(`A workspace has at most ${MAX_DASHBOARDS} dashboards; delete one first.`);
-      return em.create(DashboardSchema, {
-        id: uuidV7(now()),
-        workspace,
-        name,
-        createdAt: now(),
-        widgets: text,
-      } as never);
+      const createdFrom = authorKey === null ? null : parts;
+      return newDashboard(em, { workspace, name, authorKey, createdFrom, widgets: text, now: now() });
     });
   }
 
@@ -135,6 +152,25 @@ export class DashboardService {
     if (found === null) throw notFound('dashboard', id);
     return found;
   }
+}
+
+function partsOf(name: string, widgets: string): SealedParts {
+  return sealParts({ name, widgets: JSON.parse(widgets) as unknown });
+}
+
+async function requireSameDashboard(em: EntityManager, dashboard: Dashboard, asked: SealedParts): Promise<void> {
+  await em.populate(dashboard, ['createdFrom', 'widgets']);
+  const { id, name, authorKey, createdFrom, widgets } = dashboard;
+  await requireSameInput({
+    what: 'dashboard',
+    id,
+    name,
+    key: must(authorKey),
+    asked,
+    created: createdFrom ?? null,
+    present: () => Promise.resolve(partsOf(name, must(widgets))),
+    under: '',
+  });
 }
 
 async function findDashboard(em: EntityManager, id: string): Promise<Dashboard | null> {

@@ -6,17 +6,18 @@ import { checkJsonDocument } from '../text/json-document.ts';
 import { checkText } from '../text/text.ts';
 
 /** Maximum devices named by one widget: as many as one history reads. */
-const MAX_DEVICES_OF_WIDGET = 200;
+export const MAX_DEVICES_OF_WIDGET = 200;
 /** Maximum devices named by a dashboard. */
 const MAX_DEVICES_OF_DASHBOARD = 1_000;
 /** Maximum different choices of tags in a dashboard: each is a search of its own. */
 const MAX_TAG_CHOICES = 20;
-const MAX_TAGS = 10;
+/** Maximum tags per widget: its devices have all of them. */
+export const MAX_TAGS = 10;
 const ID_LENGTH = 36;
 const KEYS = ['deviceIds', 'productId', 'tags'] as const;
 
 /** The devices of a widget: these, or all of a product, or all that have each of the tags. */
-interface Source {
+export interface Source {
   deviceIds?: string[];
   productId?: string;
   tags?: string[];
@@ -35,15 +36,15 @@ export interface NamedSources {
 }
 
 /** The widgets themselves when a dashboard of a workspace can have them; else BAD_USER_INPUT with the path. */
-export function checkSourcedWidgets(widgets: unknown): SourcedWidget[] {
-  checkJsonDocument(widgets, 'widgets', MAX_DASHBOARD);
-  const checked: SourcedWidget[] = checkWidgets(widgets, 'widgets', ['source']);
-  checked.forEach(({ kind, source }, index) => checkSource(source, `widgets[${index}].source`, kind === 'text'));
+export function checkSourcedWidgets(widgets: unknown, path = 'widgets'): SourcedWidget[] {
+  checkJsonDocument(widgets, path, MAX_DASHBOARD);
+  const checked: SourcedWidget[] = checkWidgets(widgets, path, ['source']);
+  checked.forEach(({ kind, source }, index) => checkSource(source, `${path}[${index}].source`, kind === 'text'));
   const { deviceIds, tags } = sourcesOf(checked);
   if (deviceIds.length > MAX_DEVICES_OF_DASHBOARD)
-    throw badInput(`widgets: they name ${deviceIds.length} devices; at most ${MAX_DEVICES_OF_DASHBOARD} are allowed.`);
+    throw badInput(`${path}: they name ${deviceIds.length} devices; at most ${MAX_DEVICES_OF_DASHBOARD} are allowed.`);
   if (tags.length > MAX_TAG_CHOICES)
-    throw badInput(`widgets: they have ${tags.length} choices of tags; at most ${MAX_TAG_CHOICES} are allowed.`);
+    throw badInput(`${path}: they have ${tags.length} choices of tags; at most ${MAX_TAG_CHOICES} are allowed.`);
   return checked;
 }
 

@@ -36,6 +36,8 @@ interface Repeated {
   created: SealedParts | null;
   /** The object as it is now. */
   present: () => Promise<SealedParts>;
+  /** The beginning of paths of the input; '': arguments without an object around them. */
+  under?: 'input.' | '';
 }
 
 /**
@@ -43,17 +45,18 @@ interface Repeated {
  * object, or as the object is now. So a script may run again whatever was changed since, and an input that describes
  * what is there is none that differs. Else CONFLICT naming the parts, with `existingId` and `differences`.
  */
-export async function requireSameInput({ what, id, name, key, asked, created, present }: Repeated): Promise<void> {
+export async function requireSameInput(repeated: Repeated): Promise<void> {
+  const { what, id, name, key, asked, created, present, under = 'input.' } = repeated;
   if (created !== null && differing(asked, created).length === 0) return;
   const now = await present();
   const differences = differing(asked, now).filter((path) => created === null || asked[path] !== created[path]);
   if (differences.length === 0) return;
-  const named = differences.slice(0, MOST_NAMED).map((path) => `input.${path}${comparison(asked[path], now[path])}`);
+  const named = differences.slice(0, MOST_NAMED).map((path) => `${under}${path}${comparison(asked[path], now[path])}`);
   const more = differences.length > MOST_NAMED ? `, and ${differences.length - MOST_NAMED} more` : '';
   throw conflict(
-    `input.key: the ${what} "${name}" has the key "${key}" already, and differs from this input in ` +
+    `${under}key: the ${what} "${name}" has the key "${key}" already, and differs from this input in ` +
       `${named.join(', ')}${more}. Change it by its id, or choose another key.`,
-    { existingId: id, differences: differences.map((path) => `input.${path}`) },
+    { existingId: id, differences: differences.map((path) => under + path) },
   );
 }
 

@@ -37,7 +37,9 @@ export class DashboardResolver {
 
   @Mutation(() => DashboardObject, {
     complexity: LONG_TEXT,
-    description: 'Makes a dashboard, or replaces the name and the widgets of one; the last one to save it wins.',
+    description:
+      'Makes a dashboard, or replaces the name and the widgets of one; the last one to save it wins. A new one is safe to ' +
+      'send again with a key.',
   })
   saveDashboard(
     @Ctx() { access }: GraphqlContext,
@@ -55,8 +57,15 @@ export class DashboardResolver {
       description: 'The workspace of a new one; may be left out by a token that sees only one.',
     })
     workspaceId?: string | null,
+    @Arg('key', () => String, {
+      nullable: true,
+      description:
+        "A key of its author's choice: 1 to 64 of a-z 0-9 -, unique in the workspace. Left out, that of an existing one " +
+        'stays; null removes it.',
+    })
+    key?: string | null,
   ): Promise<DashboardObject> {
-    return this.#dashboards.save(access, { id, workspaceId, name, widgets });
+    return this.#dashboards.save(access, { id, workspaceId, name, widgets, key });
   }
 
   @Mutation(() => ID, { description: 'Deletes a dashboard; the devices and values that it showed stay.' })

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Field, ID, ObjectType } from 'type-graphql';
 import { DateTime } from './date-time.ts';
 
-/** Parent: the Dashboard entity. `widgets` is in resolvers/objects. */
+/** Parent: the Dashboard entity. `key` and `widgets` are in resolvers/objects. */
 @ObjectType('Dashboard', {
   simpleResolvers: true,
   description: 'A dashboard over devices of a workspace; that of one product is Product.dashboard.',

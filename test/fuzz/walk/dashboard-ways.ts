@@ -28,7 +28,10 @@ export async function makeDashboard(
 /** Ways to the mutations of dashboards. A new one each time would soon be more than a workspace may have. */
 export const DASHBOARDS: Record<string, MutationWay> = {
   saveDashboard: {
-    args: (w) => [{ id: w.dashboardId, workspaceId: w.workspaceId, name: `n${w.next()}`, widgets: widgets(w) }],
+    args: (w) => {
+      const one = { id: w.dashboardId, workspaceId: w.workspaceId, name: `n${w.next()}`, widgets: widgets(w) };
+      return [one, { ...one, key: `walked-${w.next()}` }];
+    },
   },
   deleteDashboard: { make: (maker) => maker.dashboard(), args: (_, id) => [{ id }] },
 };

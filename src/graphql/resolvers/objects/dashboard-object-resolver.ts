@@ -9,13 +9,21 @@ import { DashboardObject } from '../../types/dashboard.ts';
 import { Json } from '../../types/json.ts';
 import { LONG_TEXT } from '../../types/long-text.ts';
 
-/** The long part of a workspace's dashboard. */
+/** The key and the long part of a workspace's dashboard. */
 @Resolver(() => DashboardObject)
 export class DashboardObjectResolver {
   readonly #dashboards: DashboardService;
 
   constructor(dashboards: DashboardService) {
     this.#dashboards = dashboards;
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: "The key of its author's choice, unique in the workspace; null: it has none.",
+  })
+  key(@Root() { authorKey }: Dashboard): string | null {
+    return authorKey ?? null;
   }
 
   @FieldResolver(() => Json, {
