@@ -8,6 +8,12 @@ import { SingleFlight } from '../scheduling/single-flight.ts';
 
 /** Maximum bytes of a tile, bytes of all that are kept, how long one is kept, and how long the tile server may take. */
 const TILE_LIMITS = { tileBytes: 524_288, keptBytes: 33_554_432, keptMs: 6 * 3_600_000, answerMs: 8_000 };
+/** How long it is known that the tile server answered without a tile: a view of a map asks for some thirty at once. */
+const REFUSED_MS = 60_000;
+/** Bytes of what is kept beside a tile itself. */
+const ENTRY_BYTES = 256;
+/** Kept in place of a tile that the tile server refused, or does not have. */
+const REFUSED: Tile = { contentType: '', bytes: Buffer.alloc(0) };
 /** Content types that are passed on: pictures that hold no script. */
 const PICTURES = new Set(['image/png', 'image/jpeg', 'image/webp']);
 
@@ -30,7 +36,7 @@ export class FetchedTiles implements MapTiles {
   readonly #flights = new SingleFlight<Tile | null>();
   readonly #kept = new LRUCache<string, Tile>({
     maxSize: TILE_LIMITS.keptBytes,
-    sizeCalculation: ({ bytes }) => Math.max(1, bytes.length),
+    sizeCalculation: ({ bytes }) => ENTRY_BYTES + bytes.length,
     ttl: TILE_LIMITS.keptMs,
   });
   /** The last failure that was logged: of those that go on, only the first is. */
@@ -45,14 +51,14 @@ export class FetchedTiles implements MapTiles {
   async tileAt(caller: Caller, { z, x, y }: TilePlace): Promise<Tile | null> {
     const key = `${z}/${x}/${y}`;
     const kept = this.#kept.get(key);
-    if (kept !== undefined) return kept;
+    if (kept !== undefined) return known(kept);
     return this.#lane.use(caller, () => this.#flights.of(key, () => this.#fetch(key, { z, x, y })));
   }
 
   async #fetch(key: string, { z, x, y }: TilePlace): Promise<Tile | null> {
     // Another one of the lane may have brought it meanwhile.
     const kept = this.#kept.get(key);
-    if (kept !== undefined) return kept;
+    if (kept !== undefined) return known(kept);
     const url = this.#url.replace('{z}', String(z)).replace('{x}', String(x)).replace('{y}', String(y));
     try {
       const tile = await read(url);
@@ -61,12 +67,17 @@ export class FetchedTiles implements MapTiles {
       return tile;
     } catch (error) {
       const reason = reasonOf(error);
+      if (error instanceof NoTile) this.#kept.set(key, REFUSED, { ttl: REFUSED_MS });
       if (reason !== this.#failure)
         this.#log.warn({ tile: key, reason }, 'the tile server of MAP_TILES_URL gives no tile');
       this.#failure = reason;
       return null;
     }
   }
+}
+
+function known(tile: Tile): Tile | null {
+  return tile === REFUSED ? null : tile;
 }
 
 /** An answer that is no tile, in words without the URL. */

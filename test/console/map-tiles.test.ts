@@ -65,25 +65,30 @@ test('tiles are for readers: each is fetched once, checked, and the key of the t
   expect(told).not.toContain('very-secret');
 });
 
-test('what is no picture, too large, elsewhere, or never comes is answered 502, and asked for again', async () => {
+test('what is no picture, too large, elsewhere, or never comes is answered 502; a refusal is known for a while', async () => {
   const wrong: TileServer['answer'][] = [
     { type: 'text/html', body: Buffer.from('<script>1</script>') },
     { type: 'image/svg+xml', body: Buffer.from('<svg/>') },
     { body: Buffer.alloc(600_000) },
     { status: 404 },
     { status: 302 },
-    { never: true },
   ];
-  for (const answer of wrong) {
+  const refused = async (path: string): Promise<number> => {
+    const [before, { status, headers }] = [tiles.asked.length, await get(path)];
+    expect([status, headers.get('content-type')], path).toEqual([502, 'application/problem+json']);
+    return tiles.asked.length - before;
+  };
+  for (const [y, answer] of wrong.entries()) {
     tiles.answer = answer;
-    const { status, headers } = await get('/6/1/1');
-    expect([status, headers.get('content-type')], JSON.stringify(answer?.type)).toEqual([
-      502,
-      'application/problem+json',
-    ]);
+    expect(await refused(`/6/1/${y}`)).toBe(1);
+    tiles.answer = null;
+    expect(await refused(`/6/1/${y}`)).toBe(0);
   }
+  // What got no answer is asked for again.
+  tiles.answer = { never: true };
+  expect(await refused('/6/2/1')).toBe(1);
   tiles.answer = null;
-  expect((await get('/6/1/1')).status).toBe(200);
+  expect((await get('/6/2/1')).status).toBe(200);
   const told = JSON.stringify(server.process.lines);
   expect(told).toContain('it answers no PNG, JPEG or WebP');
   expect(told).not.toContain('very-secret');
