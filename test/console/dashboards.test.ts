@@ -183,7 +183,10 @@ describeInBrowser('a dashboard of a workspace', () => {
   test('stands alone on a screen until Escape, and the next one follows in turn', async () => {
     const source = { tags: ['tank'] };
     const { saveDashboard: first } = await server.gql(SAVE, { name: 'A', widgets: [widget('value', 0, { source })] });
-    const { saveDashboard: next } = await server.gql(SAVE, { name: 'B', widgets: [widget('table', 0, { source })] });
+    const several = ['table', 'line', 'area', 'map'].map((kind, at) =>
+      widget(kind, 5 * at, { source, ...(kind === 'map' ? { fields: ['place'] } : {}) }),
+    );
+    const { saveDashboard: next } = await server.gql(SAVE, { name: 'B', widgets: several });
     const page = await openConsole(server, `/dashboards/${first.id}?kiosk=1&turn=5`);
     await page.getByRole('heading', { name: 'A', exact: true }).waitFor();
     await region(page, 'as value').getByText('device north').waitFor();
@@ -195,6 +198,26 @@ describeInBrowser('a dashboard of a workspace', () => {
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/console/dashboards/${next.id}`);
     expect(new URL(page.url()).search).toBe('');
+    // Several devices are in one chart, and on one map.
+    for (const kind of ['as line', 'as area']) {
+      const chart = region(page, kind).getByRole('img');
+      await expect
+        .poll(() => chart.getAttribute('aria-label'))
+        .toMatch(/last device north [\d.]+%, device south [\d.]+%$/);
+      expect(await chart.count()).toBe(1);
+      expect(await region(page, kind).getByRole('listitem').allTextContents()).toEqual([
+        expect.stringMatching(/^device north[\d.]+%$/),
+        expect.stringMatching(/^device south[\d.]+%$/),
+      ]);
+    }
+    const map = region(page, 'as map').getByRole('application', { name: /^device north, device south on a map/ });
+    await map.getByText('device south').waitFor();
+    expect(await map.locator('.track-way').count()).toBe(2);
+    for (const line of await map.locator('.track-line:not([data-unknown])').all())
+      expect((await line.getAttribute('d'))!.split('L')).toHaveLength(60);
+    await map.focus();
+    await page.keyboard.press('PageUp');
+    await region(page, 'as map').locator('.mono', { hasText: '53.501° N, 13.4° E' }).waitFor();
     await shoot(page, 'table-of-devices');
   });
 

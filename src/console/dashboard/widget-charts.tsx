@@ -1,8 +1,11 @@
 import { useMemo } from 'preact/hooks';
+import type { ColorName } from '../chart/chart-colors.ts';
 import { type Columns, type LivePoint, mergeValues } from '../chart/merge-values.ts';
+import type { OtherSeries } from '../chart/other-series.ts';
 import { levelLine, type Reference } from '../chart/references.ts';
 import { showGaps } from '../chart/show-gaps.ts';
 import { type ChartData, TimeChart } from '../chart/time-chart.tsx';
+import { Compared } from '../fields/compared.tsx';
 import { displayOf, shownText } from '../fields/display.ts';
 import { barsShow } from '../fields/meanings.ts';
 import { Note } from '../parts/note.tsx';
@@ -22,8 +25,15 @@ const MOST_POINTS = 800;
 const LEAST_POINTS = 60;
 const LOWEST = 96;
 const NONE: readonly never[] = [];
+/** Height of the names below a chart of several devices. */
+const LEGEND = 24;
+/** Those of the lines of a chart, in their order. */
+const COLORS = [1, 2, 3, 4, 5, 6].map((at) => `series-${at}` as ColorName);
 
-/** Charts of a widget's fields, as lines, filled areas or bars, one for each device. They move on with arriving values. */
+/**
+ * Charts of a widget's fields: lines of up to six devices in one, bars and states of each device by itself. They move on
+ * with arriving values.
+ */
 export function WidgetCharts({ widget, devices, fields, live, height }: WidgetProps) {
   const isBars = widget.kind === 'bar';
   const options = optionsOf(widget);
@@ -37,35 +47,48 @@ export function WidgetCharts({ widget, devices, fields, live, height }: WidgetPr
   const { series, error, from, now } = useDashboardHistory({ widget, devices, fields, live, how, before });
   const found = new Map((series ?? []).map((one) => [valueKey(one.deviceId, one.field), one]));
   const of: readonly { id: string | null; name: string }[] = devices.length === 0 ? [{ id: null, name: '' }] : devices;
+  const charts = fields.flatMap((field) =>
+    Array.from({ length: Math.ceil(of.length / togetherOf(widget, field)) }, (_, at) => {
+      const size = togetherOf(widget, field);
+      return { field, shown: of.slice(at * size, (at + 1) * size) };
+    }),
+  );
   return (
     <>
       {error !== null && <Note kind="error">{error}</Note>}
-      {of.flatMap(({ id, name }) =>
-        fields.map((field) => {
-          const key = valueKey(id, field.identifier);
-          return (
-            <figure key={key}>
-              {of.length > 1 && (
-                <figcaption class="hint">{fields.length > 1 ? `${name}, ${nameOf(field)}` : name}</figcaption>
-              )}
-              <FieldChart
-                label={of.length > 1 ? `${name}, ${nameOf(field)}` : nameOf(field)}
-                field={field}
-                kind={widget.kind}
-                series={found.get(key) ?? null}
-                pushed={live.pushed.get(key) ?? NONE}
-                from={from}
-                now={now}
-                barMs={bar.ms}
-                options={options}
-                height={Math.max(LOWEST, Math.floor(height / many))}
-              />
-            </figure>
-          );
-        }),
-      )}
+      {charts.map(({ field, shown }) => {
+        const own = nameOf(field);
+        const names = shown.map(({ name }) => name).join(', ');
+        const title = of.length === 1 ? own : fields.length > 1 ? `${names}, ${own}` : names;
+        return (
+          <figure key={valueKey(shown[0]?.id ?? null, field.identifier)}>
+            {of.length > 1 && (shown.length === 1 || fields.length > 1) && (
+              <figcaption class="hint">{shown.length === 1 ? title : own}</figcaption>
+            )}
+            <FieldChart
+              label={of.length > 1 ? `${names}, ${own}` : own}
+              field={field}
+              kind={widget.kind}
+              lines={shown.map(({ id, name }) => {
+                const key = valueKey(id, field.identifier);
+                return { name, series: found.get(key) ?? null, pushed: live.pushed.get(key) ?? NONE };
+              })}
+              from={from}
+              now={now}
+              barMs={bar.ms}
+              options={options}
+              height={Math.max(LOWEST, Math.floor(height / charts.length))}
+            />
+          </figure>
+        );
+      })}
     </>
   );
+}
+
+/** Number of devices in one chart: as many as there are colours, where their values are lines. */
+function togetherOf({ kind }: Widget, { type }: DashboardField): number {
+  return kind === 'bar' || type === 'BOOLEAN' ? 1 : COLORS.length;
 }
 
 function nameOf({ name, identifier }: DashboardField): string {
@@ -76,12 +99,18 @@ function ownBar(width: string): { resolution: string; ms: number } {
   return { resolution: width, ms: rangeMs(width) };
 }
 
+interface Line {
+  name: string;
+  series: DashboardSeries | null;
+  pushed: readonly LivePoint<Value>[];
+}
+
 interface FieldChartProps {
   label: string;
   field: DashboardField;
   kind: Widget['kind'];
-  series: DashboardSeries | null;
-  pushed: readonly LivePoint<Value>[];
+  /** Of each device of the chart. */
+  lines: readonly Line[];
   from: number;
   now: number;
   barMs: number;
@@ -92,14 +121,24 @@ interface FieldChartProps {
 const NOBODY = (): void => {};
 const NOTHING: ChartData = { timestamps: [], values: [] };
 
-function FieldChart({ label, field, kind, series, pushed, from, now, barMs, options, height }: FieldChartProps) {
+function FieldChart({ label, field, kind, lines, from, now, barMs, options, height }: FieldChartProps) {
   const { type, display } = field;
   const { thresholds } = options;
   const decimals = options.decimals ?? displayOf({ display }).decimals;
-  const data = useMemo(() => (series === null ? NOTHING : chartData(series, pushed)), [series, pushed]);
+  const all = useMemo(
+    () =>
+      lines.map(({ name, series, pushed }, at): OtherSeries => {
+        const { timestamps, values } = series === null ? NOTHING : chartData(series, pushed);
+        return { name, color: COLORS[at] ?? 'series-1', axis: 'same', timestamps, values };
+      }),
+    lines.flatMap(({ name, series, pushed }) => [name, series, pushed]),
+  );
+  const [data = NOTHING, ...others] = all;
+  const isSeveral = others.length > 0;
+  const resolution = lines[0]?.series?.resolution;
   const isBars = kind === 'bar';
-  const isState = type === 'BOOLEAN' && series?.resolution === null;
-  const last = data.values.findLast((value) => value !== null);
+  const isState = type === 'BOOLEAN' && resolution === null;
+  const newest = data.values.findLast((value) => value !== null);
   // Show the present, unfinished bar as a whole.
   const end = isBars ? Math.max(now, (data.timestamps.at(-1) ?? 0) * 1_000 + barMs) : now;
   const begin = from + end - now;
@@ -107,22 +146,36 @@ function FieldChart({ label, field, kind, series, pushed, from, now, barMs, opti
     () => (isState ? undefined : thresholds?.flatMap((one) => levelOf(one, begin, end))),
     [thresholds, isState, begin, end],
   );
-  return (
+  const last = isSeveral ? lasts(all, field, options) : widgetText(newest, field, options);
+  const chart = (
     <TimeChart
-      label={`${label} over time, last ${widgetText(last, field, options)}`}
+      label={`${label} over time, last ${last}`}
       data={data}
+      others={isSeveral ? others : undefined}
       from={begin}
       to={end}
-      shape={isBars ? 'bar' : isState ? 'step' : kind === 'area' ? 'area' : 'line'}
+      shape={isBars ? 'bar' : isState ? 'step' : kind === 'area' && !isSeveral ? 'area' : 'line'}
       names={isState ? [false, true].map((one) => shownText(one, field)) : undefined}
       text={decimals === undefined ? numberText : (value) => shownText(value, { unit: null, display: { decimals } })}
       references={references}
-      height={height}
+      height={height - (isSeveral ? LEGEND : 0)}
       syncKey="dashboard"
       onZoom={NOBODY}
       onBack={NOBODY}
     />
   );
+  if (!isSeveral) return chart;
+  return (
+    <>
+      {chart}
+      <Compared others={all} time={end / 1_000} field={field} />
+    </>
+  );
+}
+
+function lasts(lines: readonly OtherSeries[], field: DashboardField, options: Options): string {
+  const last = ({ values }: OtherSeries): number | null => values.findLast((value) => value !== null) ?? null;
+  return lines.map((line) => `${line.name} ${widgetText(last(line), field, options)}`).join(', ');
 }
 
 function levelOf({ above, below, color }: Threshold, from: number, to: number): Reference[] {

@@ -1,84 +1,120 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { mergeValues } from '../chart/merge-values.ts';
 import { placeText } from '../map/place.ts';
-import { trackOf } from '../map/track.ts';
-import { TrackMap } from '../map/track-map.tsx';
+import { type TrackPoint, trackOf } from '../map/track.ts';
+import { type NamedTrack, TrackMap } from '../map/track-map.tsx';
 import { Note } from '../parts/note.tsx';
 import { dateTimeText } from '../parts/time-text.ts';
 import { type DashboardSeries, useDashboardHistory } from './use-dashboard-history.ts';
 import { type DashboardLive, valueKey } from './use-pushed-values.ts';
 import { optionsOf } from './widget-options.ts';
 import type { WidgetProps } from './widget-props.ts';
+import { counted, t } from '../texts/texts.ts';
 
-const POINTS = 800;
+/** Points of all tracks of a map together, and the bounds of each. */
+const POINTS = 8_000;
+const MOST_POINTS = 800;
+const LEAST_POINTS = 60;
 const LOWEST = 120;
 /** Height of the line below the map. */
 const BELOW = 28;
+/** Maximum tracks whose ends are named. */
+const MAX_NAMED = 20;
 
-/** The way of each device in the range, or where it is, on a map to drag and zoom. */
+interface Way extends NamedTrack {
+  key: string;
+  name: string;
+}
+
+/** The ways of the devices in the range, or where they are, on one map to drag and zoom. */
 export function WidgetMap({ widget, devices, fields, live, height }: WidgetProps) {
-  const { series, error } = useDashboardHistory({ widget, devices, fields, live, how: { points: POINTS } });
+  const points = Math.max(
+    LEAST_POINTS,
+    Math.min(MOST_POINTS, Math.floor(POINTS / (devices.length * fields.length || 1))),
+  );
+  const { series, error } = useDashboardHistory({ widget, devices, fields, live, how: { points } });
   const isTrack = optionsOf(widget).track ?? true;
-  const found = series ?? [];
-  const room = Math.max(LOWEST, Math.floor(height / Math.max(1, found.length)) - BELOW);
+  const [marked, setMarked] = useState<number | null>(null);
+  const known = useRef<ReadonlyMap<string, KnownTrack>>(new Map());
+  const ways = useMemo(() => {
+    const [next, isOne] = [new Map<string, KnownTrack>(), (series ?? []).length === 1];
+    const all = (series ?? []).flatMap((one): Way[] => {
+      const key = valueKey(one.deviceId, one.field);
+      const track = trackNow(known.current.get(key), one, live, isTrack);
+      next.set(key, track);
+      const device = devices.find(({ id }) => id === one.deviceId)?.name ?? '';
+      const field = fields.find(({ identifier }) => identifier === one.field)?.name ?? one.field;
+      const name = devices.length === 1 ? field : fields.length === 1 ? device : `${device}, ${field}`;
+      return track.points.length === 0 ? [] : [{ key, name, endName: isOne ? t('Now') : name, points: track.points }];
+    });
+    known.current = next;
+    return all.length > MAX_NAMED ? all.map((way) => ({ ...way, endName: '' })) : all;
+  }, [series, live, devices, fields, isTrack]);
+  const many = counted(ways.length, '{count} device', '{count} devices');
+  const title = ways.length > MAX_NAMED ? many : ways.map(({ name }) => name).join(', ');
+  const shown = ways.length === 1 || marked !== null ? pointOf(ways, marked) : null;
   return (
     <>
       {error !== null && <Note kind="error">{error}</Note>}
-      {devices.length === 0 && <p class="hint">No place yet.</p>}
-      {found.map((one) => {
-        const field = fields.find(({ identifier }) => identifier === one.field);
-        const of = devices.find(({ id }) => id === one.deviceId)?.name ?? '';
-        const name = field?.name ?? one.field;
-        return (
-          <DeviceTrack
-            key={valueKey(one.deviceId, one.field)}
-            name={devices.length > 1 ? of : name}
-            series={one}
-            live={live}
-            isTrack={isTrack}
-            height={room}
+      {ways.length === 0 && (series !== null || devices.length === 0) && <p class="hint">No place yet.</p>}
+      {ways.length > 0 && (
+        <div class="widget-map">
+          <TrackMap
+            label={`${title} on a map`}
+            tracks={ways}
+            marked={marked}
+            onMark={setMarked}
+            height={Math.max(LOWEST, height - BELOW)}
           />
-        );
-      })}
+          <p>
+            {shown === null ? (
+              <span class="hint">{many}</span>
+            ) : (
+              <>
+                {ways.length > 1 && <strong>{shown.name} </strong>}
+                <span class="mono">{placeText(shown.point.place)}</span>{' '}
+                <small>{dateTimeText(new Date(shown.point.timestamp * 1_000))}</small>
+              </>
+            )}
+          </p>
+        </div>
+      )}
     </>
   );
 }
 
-interface DeviceTrackProps {
-  name: string;
-  series: DashboardSeries;
-  live: DashboardLive;
-  isTrack: boolean;
-  height: number;
+/** A track with what it was made of, so that it is made anew only when that changes. */
+interface KnownTrack {
+  of: readonly unknown[];
+  points: readonly TrackPoint[];
 }
 
-function DeviceTrack({ name, series, live, isTrack, height }: DeviceTrackProps) {
-  const [marked, setMarked] = useState<number | null>(null);
+function trackNow(
+  before: KnownTrack | undefined,
+  series: DashboardSeries,
+  live: DashboardLive,
+  isTrack: boolean,
+): KnownTrack {
   const key = valueKey(series.deviceId, series.field);
-  const pushed = live.pushed.get(key);
-  const known = live.latest.get(key);
-  const track = useMemo(() => {
-    const now = known === undefined ? [] : [{ timestamp: Date.parse(known.timestamp) / 1_000, value: known.value }];
-    // A device that was silent in the range is where it was last.
-    if (!isTrack) return trackOf(mergeValues({ timestamps: [], values: [] }, now));
-    return trackOf(mergeValues(series, [...(pushed ?? []), ...now]));
-  }, [series, pushed, known, isTrack]);
-  const shown = track[marked ?? track.length - 1];
-  if (shown === undefined) return <p class="hint">No place yet.</p>;
-  return (
-    <div class="widget-map">
-      <TrackMap
-        label={`${name} on a map`}
-        track={track}
-        marked={marked}
-        onMark={setMarked}
-        endName="Now"
-        height={height}
-      />
-      <p>
-        <span class="mono">{placeText(shown.place)}</span>{' '}
-        <small>{dateTimeText(new Date(shown.timestamp * 1_000))}</small>
-      </p>
-    </div>
-  );
+  const [pushed, latest] = [live.pushed.get(key), live.latest.get(key)];
+  const of = [series, pushed, latest, isTrack];
+  if (before?.of.every((one, at) => one === of[at]) === true) return before;
+  const now = latest === undefined ? [] : [{ timestamp: Date.parse(latest.timestamp) / 1_000, value: latest.value }];
+  // A device that was silent in the range is where it was last.
+  const columns = isTrack
+    ? mergeValues(series, [...(pushed ?? []), ...now])
+    : mergeValues({ timestamps: [], values: [] }, now);
+  return { of, points: trackOf(columns) };
+}
+
+/** The marked point of all tracks, or the last one of all, with the name of its track. */
+function pointOf(ways: readonly Way[], marked: number | null): { name: string; point: TrackPoint } | null {
+  let at = marked ?? Infinity;
+  for (const { name, points } of ways) {
+    const point = points[at];
+    if (point !== undefined) return { name, point };
+    at -= points.length;
+  }
+  const [last, point] = [ways.at(-1), ways.at(-1)?.points.at(-1)];
+  return last === undefined || point === undefined ? null : { name: last.name, point };
 }

@@ -5,29 +5,38 @@ import { placeText } from './place.ts';
 import type { TrackPoint } from './track.ts';
 import { useMapView } from './use-map-view.ts';
 import './track-map.css';
+import { t } from '../texts/texts.ts';
+
+/** A way to draw. */
+export interface NamedTrack {
+  /** Name of the last point. */
+  endName: string;
+  points: readonly TrackPoint[];
+}
 
 interface TrackMapProps {
   /** Label for screen readers. */
   label: string;
-  track: readonly TrackPoint[];
-  /** Index of the marked point of the track. */
+  tracks: readonly NamedTrack[];
+  /** Index of the marked point among those of all tracks, one track behind the other. */
   marked: number | null;
   onMark: (at: number | null) => void;
-  /** Name of the last point. */
-  endName: string;
   /** In pixels. */
   height?: number;
 }
 
 const HEIGHT = 320;
 const NEAR = 40;
+/** Number of colours of tracks. */
+const COLORS = 6;
 
 /**
- * The track of a device on a map: a grid of degrees, a scale, its begin and its present place. Dragged
- * and zoomed by mouse, fingers and keys once it has the focus, so that scrolling past it works; until then it shows the
- * whole track, and moves along.
+ * The tracks of devices on a map, each in a colour of its own: a grid of degrees, a scale, their begins and their present
+ * places. Dragged and zoomed by mouse, fingers and keys once it has the focus, so that scrolling past it works; until
+ * then it shows them as a whole, and moves along.
  */
-export function TrackMap({ label, track, marked, onMark, endName, height = HEIGHT }: TrackMapProps) {
+export function TrackMap({ label, tracks, marked, onMark, height = HEIGHT }: TrackMapProps) {
+  const track = useMemo(() => tracks.flatMap(({ points }) => points), [tracks]);
   const host = useRef<HTMLDivElement>(null);
   const step = (by: number): void => {
     if (track.length > 0) onMark(Math.max(0, Math.min(track.length - 1, (marked ?? track.length - 1) + by)));
@@ -54,7 +63,7 @@ export function TrackMap({ label, track, marked, onMark, endName, height = HEIGH
         onPointerLeave={(event) => event.pointerType === 'mouse' && onMark(null)}
         onKeyDown={onKeyDown}
       >
-        {size.width > 0 && <Drawing track={track} view={view} size={size} point={point} endName={endName} />}
+        {size.width > 0 && <Drawing tracks={tracks} view={view} size={size} point={point} />}
         <MapButtons zoomIn={zoomIn} zoomOut={zoomOut} label="Whole way" onAll={isOwn ? showAll : null} />
       </div>
       <figcaption class="hint">Click or tap the map, then drag it; wheel, pinch, + and − zoom.</figcaption>
@@ -66,23 +75,31 @@ export function TrackMap({ label, track, marked, onMark, endName, height = HEIGH
 }
 
 interface DrawingProps {
-  track: readonly TrackPoint[];
+  tracks: readonly NamedTrack[];
   view: MapView;
   size: Size;
   point: TrackPoint | undefined;
-  endName: string;
 }
 
-function Drawing({ track, view, size, point, endName }: DrawingProps) {
+function Drawing({ tracks, view, size, point }: DrawingProps) {
   const at = (one: { x: number; y: number }) => pageAt(view, one, size);
-  const paths = useMemo(() => pathsOf(track, view, size), [track, view, size]);
-  const [start, end] = [track[0], track.at(-1)];
+  const paths = useMemo(() => tracks.map(({ points }) => pathsOf(points, view, size)), [tracks, view, size]);
+  const isOne = tracks.length === 1;
   return (
     <MapGrid view={view} size={size}>
-      <path class="track-line" d={paths.known} />
-      <path class="track-line" data-unknown="true" d={paths.unknown} />
-      {start !== undefined && start !== end && <Mark kind="start" at={at(start)} name="Start" />}
-      {end !== undefined && <Mark kind="end" at={at(end)} name={endName} />}
+      {tracks.map(({ endName, points }, index) => {
+        const [start, end, path] = [points[0], points.at(-1), paths[index]];
+        return (
+          <g key={index} class="track-way" data-color={isOne ? undefined : (index % COLORS) + 1}>
+            <path class="track-line" d={path?.known} />
+            <path class="track-line" data-unknown="true" d={path?.unknown} />
+            {start !== undefined && start !== end && (
+              <Mark kind="start" at={at(start)} name={isOne ? t('Start') : ''} />
+            )}
+            {end !== undefined && <Mark kind="end" at={at(end)} name={endName} />}
+          </g>
+        );
+      })}
       {point !== undefined && <Mark kind="cursor" at={at(point)} name="" />}
     </MapGrid>
   );

@@ -26,6 +26,8 @@ export function FieldTrack(props: FieldCardProps) {
     () => (fetched === null ? [] : trackOf(mergeValues(fetched, pushed, from / 1_000))),
     [fetched, pushed, first],
   );
+  const endName = range.fetched.name === 'own' && to < Date.now() ? t('End') : t('Now');
+  const tracks = useMemo(() => [{ endName, points: track }], [endName, track]);
   const [time, point] = useSharedCursor('device');
   const marked = useMemo(() => (time === null ? null : nearestInTime(track, time)), [track, time]);
   const shown = track[marked ?? track.length - 1];
@@ -52,10 +54,9 @@ export function FieldTrack(props: FieldCardProps) {
       ) : (
         <TrackMap
           label={`${title} on a map`}
-          track={track}
+          tracks={tracks}
           marked={marked}
           onMark={(at) => point(at === null ? null : (track[at]?.timestamp ?? null))}
-          endName={range.fetched.name === 'own' && to < Date.now() ? 'End' : 'Now'}
         />
       )}
       <StatisticsLine statistics={values?.statistics ?? null} field={field} />

@@ -1,15 +1,15 @@
-import { type OtherSeries, valueNear } from '../../chart/other-series.ts';
-import { shownText } from '../../fields/display.ts';
-import type { DeviceField } from './device.graphql.ts';
+import { type OtherSeries, valueNear } from '../chart/other-series.ts';
+import { shownText } from './display.ts';
+import './compared.css';
 
 interface ComparedProps {
   others: readonly OtherSeries[];
   /** The time (Unix seconds) that is read off; null: none. */
   time: number | null;
-  field: DeviceField;
+  field: Parameters<typeof shownText>[1];
 }
 
-/** The lines that a chart is compared with, and what they have at a time. */
+/** The lines of a chart by name and colour, and what they have at a time. */
 export function Compared({ others, time, field }: ComparedProps) {
   return (
     <ul class="compared">
