@@ -10,6 +10,8 @@ export interface LoadOptions {
   next: NextRequest;
   /** Requests per second over all connections; left out: as fast as answers come. */
   rate?: number;
+  /** Maximum requests over all connections. */
+  requests?: number;
 }
 
 export interface LoadResult {
@@ -19,6 +21,8 @@ export interface LoadResult {
   requestsPerSecond: number;
   p50Ms: number;
   p99Ms: number;
+  /** Of requests and answers. */
+  bytes: number;
 }
 
 /**
@@ -26,9 +30,11 @@ export interface LoadResult {
  * a rate, latency counts from when a request was due, not from when it could be sent.
  */
 export async function generateLoad(options: LoadOptions): Promise<LoadResult> {
-  const { connections, seconds, rate } = options;
+  const { connections, seconds, rate, requests = Infinity } = options;
   const latencies: number[] = [];
   let failed = 0;
+  let bytes = 0;
+  let sent = 0;
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(options.port)));
   const started = performance.now();
   const end = started + seconds * 1000;
@@ -37,7 +43,8 @@ export async function generateLoad(options: LoadOptions): Promise<LoadResult> {
     sockets.map(async (socket, connection) => {
       const reader = new AnswerReader(socket);
       let due = started + (everyMs * connection) / connections;
-      for (let sequence = 0; performance.now() < end; sequence += 1) {
+      for (let sequence = 0; sent < requests && performance.now() < end; sequence += 1) {
+        sent += 1;
         if (everyMs > 0) {
           const wait = due - performance.now();
           if (wait > 1) await new Promise((resolve) => setTimeout(resolve, wait));
@@ -48,6 +55,7 @@ export async function generateLoad(options: LoadOptions): Promise<LoadResult> {
         if (status !== 200) failed += 1;
         due += everyMs;
       }
+      bytes += socket.bytesWritten + socket.bytesRead;
       socket.destroy();
     }),
   );
@@ -60,6 +68,7 @@ export async function generateLoad(options: LoadOptions): Promise<LoadResult> {
     requestsPerSecond: Math.round(latencies.length / elapsed),
     p50Ms: at(0.5),
     p99Ms: at(0.99),
+    bytes,
   };
 }
 

@@ -15,6 +15,7 @@ const BENCHES = [
   'attack',
   'mqtt',
   'workers',
+  'cost',
 ];
 
 /** `npm run bench -- <name> [...]`: each bench prints one JSON line for each scenario and fails on a missing row. */
