@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -69,7 +70,15 @@ const BY_THE_CLOCK = [{ extends: true as const, test: { name: 'timed', include: 
 
 export default defineConfig({
   // graphql 16 ships a CommonJS and an ES build; two copies in one process refuse each other's schemas.
-  resolve: { alias: [{ find: /^graphql$/, replacement: require.resolve('graphql') }] },
+  resolve: {
+    alias: [
+      { find: /^graphql$/, replacement: require.resolve('graphql') },
+      {
+        find: /^(?:\.\.?\/)+program-file\.ts$/,
+        replacement: fileURLToPath(new URL('test/support/built-program-file.ts', import.meta.url)),
+      },
+    ],
+  },
   test: {
     projects: process.env['INLET_TESTS'] === 'timed' ? BY_THE_CLOCK : COUNTING,
     globalSetup: ['test/support/databases.ts'],

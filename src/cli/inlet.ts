@@ -1,24 +1,22 @@
+import { enableCompileCache } from 'node:module';
 import { ConfigError, readConfig, StartError } from '../config.ts';
 import { programVersion } from '../program-file.ts';
-import { backup } from './backup.ts';
-import { check } from './check.ts';
 import type { Command } from './command.ts';
-import { config } from './config.ts';
-import { exportFile } from './export.ts';
 import { HELP, helpOf, overview } from './help.ts';
-import { importFile } from './import.ts';
-import { restore } from './restore.ts';
-import { token } from './token.ts';
 
-const COMMANDS: Record<keyof typeof HELP, Command> = {
+// Most of a short command is loading modules: keep their compiled code for the next one.
+enableCompileCache();
+
+/** Each loads what it needs, and no other command does. */
+const COMMANDS: Record<keyof typeof HELP, () => Promise<Command>> = {
   start: () => Promise.reject(new Error('bin/inlet.mjs starts the server')),
-  token,
-  backup,
-  restore,
-  check,
-  export: exportFile,
-  import: importFile,
-  config,
+  token: async () => (await import('./token.ts')).token,
+  backup: async () => (await import('./backup.ts')).backup,
+  restore: async () => (await import('./restore.ts')).restore,
+  check: async () => (await import('./check.ts')).check,
+  export: async () => (await import('./export.ts')).exportFile,
+  import: async () => (await import('./import.ts')).importFile,
+  config: async () => (await import('./config.ts')).config,
 };
 
 function isCommand(name: string): name is keyof typeof HELP {
@@ -39,7 +37,8 @@ async function main([name = '', ...args]: string[]): Promise<number> {
   }
   if (args.includes('--help')) return print(helpOf(HELP[name]));
   try {
-    const code = await COMMANDS[name]({
+    const command = await COMMANDS[name]();
+    const code = await command({
       get config() {
         return readConfig(process.env);
       },
