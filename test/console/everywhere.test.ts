@@ -60,20 +60,30 @@ async function loaded(page: Page): Promise<[files: number, kilobytes: number, as
 const fits = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
 
-/** Requests of GraphQL with which a screen is whole, those for the session and the count of alerts included. */
+/**
+ * Requests of GraphQL with which a screen is whole: who is signed in, the count of alerts, and one of the screen, where
+ * nothing else is said. Those that look again every few seconds may have done so once: home, devices, products, unknown.
+ */
 const MAX_REQUESTS = 3;
 const REQUESTS: Record<string, number> = {
-  devices: 5,
-  device: 8,
-  product: 8,
-  rule: 8,
-  decoder: 7,
-  calls: 5,
-  alerts: 5,
+  start: 2,
+  // The places on the map come behind the counts.
   home: 6,
-  dashboard: 11,
-  unknown: 5,
+  devices: 6,
   products: 5,
+  unknown: 5,
+  // The device, and the charts in sight.
+  device: 5,
+  // What fires beside the product, and its rules.
+  product: 5,
+  // Devices to try it on, and what they have sent.
+  rule: 7,
+  // Calls to try it on, and the run.
+  decoder: 5,
+  // The name, and as many pieces as the search takes.
+  calls: 5,
+  // What the sources of its widgets are, and a history for each widget.
+  dashboard: 10,
   share: 6,
 };
 

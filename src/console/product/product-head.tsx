@@ -17,7 +17,7 @@ interface ProductHeadProps {
   id: string;
   page: (typeof PAGES)[number]['page'];
   /** Name of the product if the page fetches it; null: not known yet. Left out: fetched here. */
-  name?: string | null;
+  name?: string | null | undefined;
   /** Buttons at the end. */
   children?: ComponentChildren;
 }

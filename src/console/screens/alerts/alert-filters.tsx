@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { AlertDevices, AlertProducts, NameOfDevice } from '../../alerts/alerts.graphql.ts';
+import { AlertDevices, NameOfDevice } from '../../alerts/alerts.graphql.ts';
 import type { AlertState, Severity } from '../../api/schema-types.ts';
 import { useQuery } from '../../api/use-query.ts';
 import { setParameters, usePlace } from '../../navigation/place.ts';
@@ -13,14 +13,13 @@ const LATER_MS = 200;
 
 interface AlertFiltersProps {
   workspaceId: string | null;
+  products: readonly { id: string; name: string }[];
   filter: AlertFilter;
 }
 
 /** The filter of the list of alerts, kept in the address. */
-export function AlertFilters({ workspaceId, filter }: AlertFiltersProps) {
+export function AlertFilters({ workspaceId, products, filter }: AlertFiltersProps) {
   const { query } = usePlace();
-  const { data } = useQuery(AlertProducts, workspaceId === null ? null : { workspaceId });
-  const products = data?.products.edges.map(({ node }) => node) ?? [];
   const isNarrowed = ['state', 'severity', 'product', 'device', 'from', 'to'].some((name) => query.has(name));
   return (
     <div class="alert-filters" role="group" aria-label="Which alerts are shown">

@@ -37,7 +37,7 @@ export function AlertsScreen() {
   return (
     <main class="page alerts-page">
       <AlertHead page="alerts" />
-      <AlertFilters workspaceId={workspace} filter={filter} />
+      <AlertFilters workspaceId={workspace} products={list.products} filter={filter} />
       {error !== null && <Note kind="error">{error}</Note>}
       {acknowledging.error !== null && <Note kind="error">{acknowledging.error}</Note>}
       <div class="alert-list" data-chosen={chosen !== null}>

@@ -12,6 +12,8 @@ const A_PAGE = 50;
 interface AlertList {
   /** Newest first. */
   alerts: readonly AlertParts[];
+  /** Those that the list can be narrowed to. */
+  products: readonly { id: string; name: string }[];
   isBusy: boolean;
   error: string | null;
   /** Fetches older ones; null: there are none. */
@@ -35,6 +37,7 @@ export function useAlertList(workspaceId: string | null, filter: AlertFilter): A
     from: from === null ? null : new Date(from).toISOString(),
     to: to === null ? null : new Date(to).toISOString(),
     first: A_PAGE,
+    withProducts: true,
   };
   const { data, error, loading, fresh, refetch } = useQuery(AlertPage, workspaceId === null ? null : variables);
   const [further, setFurther] = useState<readonly Page[]>([]);
@@ -48,7 +51,7 @@ export function useAlertList(workspaceId: string | null, filter: AlertFilter): A
   const pages = data === null ? [] : [data.alerts, ...further];
   const last = pages.at(-1)?.pageInfo;
   const going = useAction(async (after: string | null) => {
-    const { alerts } = await request(AlertPage, { ...variables, after });
+    const { alerts } = await request(AlertPage, { ...variables, withProducts: false, after });
     setFurther((before) => [...before, alerts]);
   });
   const alerts = useMemo(() => {
@@ -59,6 +62,7 @@ export function useAlertList(workspaceId: string | null, filter: AlertFilter): A
   }, [data, further, changed]);
   return {
     alerts,
+    products: data?.products?.edges.map(({ node }) => node) ?? [],
     isBusy: loading || !fresh || going.busy,
     error: error?.message ?? going.error,
     older: last?.hasNextPage === true ? () => void going.run(last.endCursor) : null,

@@ -35,7 +35,7 @@ export function DecoderScreen({ params }: ScreenProps) {
   const { data, error, refetch } = useQuery(DecoderPage, isAllowed ? { id } : null);
   return (
     <main class="page decoder-page">
-      <ProductHead id={id} page="decoder" />
+      <ProductHead id={id} page="decoder" name={isAllowed ? (data?.product.name ?? null) : undefined} />
       {!isAllowed && <Note>Decoders are for those who may CONFIGURE; this session may not.</Note>}
       {error !== null && data === null && <Note kind="error">{error.message}</Note>}
       {data === null ? (

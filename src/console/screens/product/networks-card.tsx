@@ -3,19 +3,17 @@ import { request } from '../../api/request.ts';
 import type { DeviceType } from '../../api/schema-types.ts';
 import { useStore } from '../../api/store.ts';
 import { useAction } from '../../api/use-action.ts';
-import { useQuery } from '../../api/use-query.ts';
 import { useParameter } from '../../navigation/place.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Note } from '../../parts/note.tsx';
 import { CreateSendingToken } from '../../sending/sending.graphql.ts';
 import { may, workspaceId } from '../../session/session.ts';
 import { networkTexts } from './network-texts.ts';
-import { Webhook } from './product.graphql.ts';
 
 const FIRST: Record<DeviceType, string> = { API: 'Notehub', LORAWAN: 'The Things Stack', PARTICLE: 'Particle' };
 
 /** The settings for networks that send here. */
-export function NetworksCard({ productId, deviceType }: { productId: string; deviceType: DeviceType }) {
+export function NetworksCard({ webhookUrl, deviceType }: { webhookUrl: string | null; deviceType: DeviceType }) {
   const workspace = useStore(workspaceId);
   const [named, setChosen] = useParameter('network');
   const card = useRef<HTMLElement>(null);
@@ -24,7 +22,6 @@ export function NetworksCard({ productId, deviceType }: { productId: string; dev
     if (named !== null) card.current?.scrollIntoView();
   }, []);
   const [secret, setSecret] = useState<string | null>(null);
-  const { data } = useQuery(Webhook, may('CONFIGURE') ? { id: productId } : null);
   const making = useAction(async () => {
     const input = {
       name: 'records for networks',
@@ -35,7 +32,6 @@ export function NetworksCard({ productId, deviceType }: { productId: string; dev
     const { createToken } = await request(CreateSendingToken, { input });
     setSecret(createToken.secret);
   });
-  const webhookUrl = data?.product.webhookUrl ?? null;
   const texts = networkTexts({ origin: location.origin, token: secret ?? '<token>', webhookUrl });
   const shown = texts.find(({ name }) => name === named) ?? texts.find(({ name }) => name === FIRST[deviceType])!;
   return (

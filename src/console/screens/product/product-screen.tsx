@@ -21,7 +21,7 @@ import './product.css';
 /** The screen of a product: fields, rules, dashboard, configuration, and the addresses to send to. */
 export function ProductScreen({ params }: ScreenProps) {
   const id = params['id'] ?? '';
-  const { data, error, refetch } = useQuery(ProductPage, { id });
+  const { data, error, refetch } = useQuery(ProductPage, { id, mayConfigure: may('CONFIGURE') });
   const rules = useQuery(ProductRules, { id });
   const firing = useFiring({ productId: id });
   const firingOf = useMemo((): FiringOf => {
@@ -62,8 +62,8 @@ export function ProductScreen({ params }: ScreenProps) {
             onChanged={refetch}
           />
           <ConfigurationCard productId={id} fields={product.configurationFields} onChanged={onChanged} />
-          {may('CONFIGURE') && <WebhookCard productId={id} />}
-          <NetworksCard productId={id} deviceType={product.deviceType} />
+          {product.webhookUrl != null && <WebhookCard productId={id} url={product.webhookUrl} onChanged={refetch} />}
+          <NetworksCard webhookUrl={product.webhookUrl ?? null} deviceType={product.deviceType} />
         </>
       )}
     </main>

@@ -1,23 +1,27 @@
 import { useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import { useAction } from '../../api/use-action.ts';
-import { useQuery } from '../../api/use-query.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { RotateWebhook, Webhook } from './product.graphql.ts';
+import { RotateWebhook } from './product.graphql.ts';
 import { t } from '../../texts/texts.ts';
 
+interface WebhookCardProps {
+  productId: string;
+  url: string;
+  onChanged: () => Promise<void>;
+}
+
 /** The secret address of a product, to be copied, and replaced once strangers know it. */
-export function WebhookCard({ productId }: { productId: string }) {
-  const { data, error, refetch } = useQuery(Webhook, { id: productId });
+export function WebhookCard({ productId, url, onChanged }: WebhookCardProps) {
   const [isAsking, setAsking] = useState(false);
   const rotating = useAction(async () => {
     await request(RotateWebhook, { productId });
     toast(t('The old address is unknown from now on.'));
     setAsking(false);
-    await refetch();
+    await onChanged();
   });
   return (
     <section class="card" aria-labelledby="webhook-title">
@@ -30,8 +34,7 @@ export function WebhookCard({ productId }: { productId: string }) {
         </button>
       </div>
       <div class="stack inside">
-        {error !== null && <Note kind="error">{error.message}</Note>}
-        <CopyText label="the webhook address" text={data?.product.webhookUrl ?? '…'} />
+        <CopyText label="the webhook address" text={url} />
         <p class="hint">
           Whatever is sent there by GET or POST is logged and given to the decoder. Who knows the address can send.
         </p>
