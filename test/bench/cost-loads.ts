@@ -64,7 +64,10 @@ export async function fillPlace(server: ServerProcess, year: string): Promise<Pl
 /** Records so many values: ten at each moment, each moment once. `subscribers` of each device, if there are any. */
 export function record(devices: readonly string[], values: number, subscribers?: number): Operation {
   const moments = Math.ceil(values / FIELDS);
-  const watched: Counts = subscribers === undefined ? {} : { look: moments, event: moments * subscribers };
+  const watched: Counts =
+    subscribers === undefined
+      ? {}
+      : { look: moments, watched: subscribers > 0 ? moments : 0, event: moments * subscribers };
   return {
     counts: { record: 1, recordValue: values, ...watched },
     next: (connection, sequence) =>
@@ -95,7 +98,7 @@ export function chart({ year }: Place, days: number, fields = 1, bucketMinutes?:
   const minutes = days * 1_440;
   const points = Math.ceil(minutes / (bucketMinutes ?? 1));
   return {
-    counts: { chart: fields, chunk: fields * Math.ceil(minutes / VALUES_A_CHUNK), point: fields * points },
+    counts: { query: 1, chart: fields, chunk: fields * Math.ceil(minutes / VALUES_A_CHUNK), point: fields * points },
     next: (connection, sequence) => {
       const to = END - (((connection * 31 + sequence) * 1_440) % (YEAR_MINUTES - minutes + 1)) * MINUTE;
       const iso = (at: number): string => new Date(at).toISOString();

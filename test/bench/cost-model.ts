@@ -2,8 +2,9 @@ import { type Amounts, type Part, PARTS, PROCESSOR_PARTS } from './processor-par
 
 /**
  * What a load consists of. `record`, `call`: requests, with their values; `look`: readings that a node with subscribers
- * looks at, `event`: readings handed to a subscriber; `chart`: series, with the chunks of 1,000 values that they cover and
- * their points; `list`: pages of devices with their latest values; `compacted`: values moved into chunks.
+ * looks at, `watched`: those of them that somebody follows, `event`: readings handed to a subscriber; `query`: operations of
+ * charts, with their series (`chart`), the chunks of 1,000 values that these cover and their points; `list`: pages of
+ * devices with their latest values, while they are written to; `compacted`: values moved into chunks.
  */
 export const UNITS = [
   'record',
@@ -11,7 +12,9 @@ export const UNITS = [
   'call',
   'callValue',
   'look',
+  'watched',
   'event',
+  'query',
   'chart',
   'chunk',
   'point',

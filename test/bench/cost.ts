@@ -109,10 +109,18 @@ function loadsOfOneKind(place: Place, others: readonly string[]): Record<string,
     'record 10, five subscribers each': writing(1_500, record(devices, 10, 5), 5),
     'chart of a day': reading(200, chart(place, 1)),
     'chart of a day, by hours': reading(300, chart(place, 1, 1, 60)),
+    'chart of a day, ten fields by hours': reading(100, chart(place, 1, 10, 60)),
     'chart of a year': reading(120, chart(place, 364, 1, 1_052)),
     'chart of a year, four fields': reading(40, chart(place, 364, 4, 1_052)),
-    'latest of 10 devices': reading(500, list(place, 10)),
-    'latest of 50 devices': reading(500, list(place, 50)),
+    // Written to meanwhile, as latest values that nobody writes are not looked for again.
+    'record 10, latest of 10 devices': {
+      ...reading(800, list(place, 10)),
+      operations: [record(devices, 10), list(place, 10)],
+    },
+    'record 10, latest of 50 devices': {
+      ...reading(800, list(place, 50)),
+      operations: [record(devices, 10), list(place, 50)],
+    },
   };
 }
 

@@ -16,6 +16,7 @@ const BENCHES = [
   'mqtt',
   'workers',
   'cost',
+  'growth-model',
 ];
 
 /** `npm run bench -- <name> [...]`: each bench prints one JSON line for each scenario and fails on a missing row. */
