@@ -85,17 +85,17 @@ test.each(['"",', ',', 'x,'])('one that has more is refused before it ends (%s)'
 });
 
 test.each([
-  ['cells in quotes', `"€"${',"x"'.repeat(1_500)},${'x'.repeat(240_000)}`],
-  ['quotes in quotes', `"€${'""'.repeat(125_000)}`],
-  ['a line', `€${'x'.repeat(240_000)}`],
+  ['cells in quotes', `"€"${',"x"'.repeat(150)},${'x'.repeat(24_000)}`],
+  ['quotes in quotes', `"€${'""'.repeat(12_500)}`],
+  ['a line', `€${'x'.repeat(24_000)}`],
 ])('each character is looked at once, however small the pieces (%s)', (_, begin) => {
   const reader = new CsvReader();
-  const pieces = [begin, ...Array<string>(10_000).fill('y')];
+  const pieces = [begin, ...Array<string>(1_000).fill('y')];
   for (const record of reader.read('device,value\n')) expect(record.line).toBe(1);
   const looks = vi.spyOn(String.prototype, 'charCodeAt');
   try {
     for (const piece of pieces) for (const record of reader.read(piece)) throw record;
-    expect(looks).toHaveBeenCalledTimes(begin.length + 10_000);
+    expect(looks).toHaveBeenCalledTimes(begin.length + 1_000);
   } finally {
     looks.mockRestore();
   }
