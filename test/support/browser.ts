@@ -29,6 +29,8 @@ interface Window {
   phone: boolean;
   locale: string;
   expects: RegExp | undefined;
+  /** Names of the GraphQL operations that it has asked. */
+  asked: Set<string>;
 }
 
 const open = new Map<Page, Window>();
@@ -81,6 +83,7 @@ export async function openConsole(
   const window = at === -1 ? await openWindow({ url, signedIn, phone, locale }) : left.splice(at, 1)[0]!;
   const { page } = window;
   window.expects = expects;
+  window.asked.clear();
   open.set(page, window);
   await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
   if (signedIn) {
@@ -91,12 +94,15 @@ export async function openConsole(
   return page;
 }
 
+/** Names of the GraphQL operations that a page of this test has asked, however often. */
+export const operationsOf = (page: Page): string[] => [...open.get(page)!.asked].sort();
+
 /** A window on a page of another server, whose mistakes are none of the console's. */
 export async function openElsewhere(url: string): Promise<Page> {
   const context = await browser!.newContext();
   context.setDefaultTimeout(120_000);
   const page = await context.newPage();
-  open.set(page, { page, url, signedIn: false, phone: false, locale: '', expects: undefined });
+  open.set(page, { page, url, signedIn: false, phone: false, locale: '', expects: undefined, asked: new Set() });
   await page.goto(url);
   return page;
 }
@@ -114,7 +120,7 @@ async function openWindow(options: Pick<Window, 'url' | 'signedIn' | 'phone' | '
   });
   context.setDefaultTimeout(120_000);
   const page = await context.newPage();
-  const window: Window = { ...options, page, expects: undefined };
+  const window: Window = { ...options, page, expects: undefined, asked: new Set() };
   page.on('pageerror', (error) => complaints.push(`threw: ${error.message}`));
   page.on('console', (message) => {
     const text = message.text();
@@ -126,6 +132,8 @@ async function openWindow(options: Pick<Window, 'url' | 'signedIn' | 'phone' | '
     const asked = new URL(request.url());
     if (asked.protocol.startsWith('http') && asked.origin !== new URL(url).origin)
       complaints.push(`asked ${asked.origin}`);
+    const [, operation] = /"query":"\s*(?:query|mutation) (\w+)/.exec(request.postData() ?? '') ?? [];
+    if (operation !== undefined) window.asked.add(operation);
   });
   return window;
 }
