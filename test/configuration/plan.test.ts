@@ -502,7 +502,7 @@ describe.each(EITHER_DATABASE)('documents, on %s', (database) => {
       'an unknown section',
       { product: [] },
       'product',
-      'unknown key; there are format, products, endpoints, tokens, members, devices.',
+      'unknown key; there are format, products, endpoints, dashboards, tokens, members, devices.',
     ],
     ['an unknown key of a product', soil({ nmae: 'x' }), 'products[soil].nmae', 'unknown key'],
     [

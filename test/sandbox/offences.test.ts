@@ -97,13 +97,13 @@ describe('a source that was quick, and is long all at once,', () => {
   };
 
   test('does not keep those behind it in its process waiting for its end', async () => {
-    pool = startPool({ timeoutMs: 20_000 });
+    pool = startPool({ timeoutMs: 120_000 });
     await gainTrust();
     // The spare process has to be up.
     await sleep(1_500);
     const state = { isLong: true };
     // Ended with the pool.
-    const long = pool.run(lasting(19_000)).catch(() => null);
+    const long = pool.run(lasting(119_000)).catch(() => null);
     void long.then(() => (state.isLong = false));
     const behind = await Promise.all(Array.from({ length: 5 }, () => pool.run(good())));
     expect(state.isLong).toBe(true);
@@ -135,12 +135,12 @@ describe('a source that was quick, and is long all at once,', () => {
   test.each(process.env['INLET_TESTS'] === 'nightly' ? [1, 2, 3] : [1])(
     'nor does it when its process goes aside for those that wait (try %d)',
     async () => {
-      pool = startPool({ timeoutMs: 20_000 });
+      pool = startPool({ timeoutMs: 120_000 });
       await gainTrust();
       await sleep(1_500);
       const state = { isLong: true };
       // Ended with the pool.
-      const long = pool.run(lasting(19_000)).catch(() => null);
+      const long = pool.run(lasting(119_000)).catch(() => null);
       void long.then(() => (state.isLong = false));
       const behind = Array.from({ length: 5 }, () => pool.run(good()));
       // Nothing is sent behind a source that is not known yet.
