@@ -86,44 +86,48 @@ const OPERATIONS: Record<string, number> = {
   share: 4,
 };
 
-describeInBrowser('every screen', () => {
-  test.each([
-    ['a laptop', {}],
-    ['a phone', { phone: true }],
-  ])(
-    'on %s: what is loaded and asked for fits into its budget, axe finds nothing in light and dark, nothing sticks out',
-    async (where, options) => {
-      const found: Record<string, string[]> = {};
-      for (const { name, path, ready, signedIn = true } of screensOf(seen)) {
-        const page = await openConsole(server, path, { ...options, signedIn });
-        await ready(page);
-        await shoot(page, `${name}-${where.replaceAll(' ', '-')}`);
-        const [files, kilobytes] = await loaded(page);
-        expect(files, name).toBeGreaterThan(1);
-        expect(kilobytes, name).toBeLessThan(BUDGETS[name] ?? 60);
-        const asked = operationsOf(page);
-        if (asked.length > (OPERATIONS[name] ?? MAX_OPERATIONS)) found[`${name} asks`] = asked;
-        await page.evaluate(AXE);
-        found[`${name} in light`] = await foundOf(page);
-        await page.emulateMedia({ colorScheme: 'dark' });
-        found[`${name} in dark`] = await foundOf(page, COLORS);
-        await shoot(page, `${name}-${where.replaceAll(' ', '-')}-dark`);
-        expect(await fits(page), name).toBe(true);
-        await leave(page);
-      }
-      expect(Object.entries(found).flatMap(([at, all]) => all.map((one) => `${at}: ${one}`))).toEqual([]);
-    },
-  );
+interface Shown {
+  screen: Screen;
+  page: Page;
+  /** With what is told before: a decoder that fails says so. */
+  alerts: number;
+}
 
-  test('a lost connection is told by the badge; each screen stays as it was, comes back by itself, with what was missed', async () => {
-    /** With what is told before: a decoder that fails says so. */
-    const shown: { screen: Screen; page: Page; alerts: number }[] = [];
-    for (const screen of screensOf(seen).filter(({ signedIn = true }) => signedIn)) {
-      const page = await openConsole(server, screen.path);
-      await screen.ready(page);
-      await page.getByText('Live', { exact: true }).waitFor();
-      shown.push({ screen, page, alerts: await page.getByRole('alert').count() });
-    }
+/** Looks at every screen; those of who is signed in stay open where it says so. */
+async function lookAtAll(where: string, { phone, stay }: { phone: boolean; stay: boolean }): Promise<Shown[]> {
+  const found: Record<string, string[]> = {};
+  const shown: Shown[] = [];
+  for (const screen of screensOf(seen)) {
+    const { name, path, ready, signedIn = true } = screen;
+    const page = await openConsole(server, path, { phone, signedIn });
+    await ready(page);
+    await shoot(page, `${name}-${where}`);
+    const [files, kilobytes] = await loaded(page);
+    expect(files, name).toBeGreaterThan(1);
+    expect(kilobytes, name).toBeLessThan(BUDGETS[name] ?? 60);
+    const asked = operationsOf(page);
+    if (asked.length > (OPERATIONS[name] ?? MAX_OPERATIONS)) found[`${name} asks`] = asked;
+    await page.evaluate(AXE);
+    found[`${name} in light`] = await foundOf(page);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    found[`${name} in dark`] = await foundOf(page, COLORS);
+    await shoot(page, `${name}-${where}-dark`);
+    expect(await fits(page), name).toBe(true);
+    if (stay && signedIn) shown.push({ screen, page, alerts: await page.getByRole('alert').count() });
+    else await leave(page);
+  }
+  expect(Object.entries(found).flatMap(([at, all]) => all.map((one) => `${at}: ${one}`))).toEqual([]);
+  return shown;
+}
+
+describeInBrowser('every screen', () => {
+  test('on a phone: what is loaded and asked for fits into its budget, axe finds nothing in light and dark, nothing sticks out', async () => {
+    await lookAtAll('a-phone', { phone: true, stay: false });
+  });
+
+  test('on a laptop the same; a lost connection is told by the badge, each screen stays as it was and comes back by itself, with what was missed', async () => {
+    const shown = await lookAtAll('a-laptop', { phone: false, stay: true });
+    for (const { page } of shown) await page.getByText('Live', { exact: true }).waitFor();
     const port = new URL(server.url).port;
     await server.stop();
     for (const { page } of shown) await page.getByText('Retrying', { exact: true }).waitFor();

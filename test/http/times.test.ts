@@ -211,7 +211,10 @@ describe('times at every door', () => {
   });
 
   describe('ahead of now', () => {
-    const at = now() + 20 * 3600;
+    let at: number;
+    beforeEach(() => {
+      at = now() + 20 * 3600;
+    });
     const AHEAD = {
       values: 1,
       seconds: expect.closeTo(72_000, -2),
