@@ -36,7 +36,8 @@ const OXLINT = bin('oxlint/bin/oxlint');
 const TSX = bin('tsx/dist/cli.mjs');
 const VITE = bin('vite/bin/vite.js');
 const LINTED = ['build', 'src', 'migrations', 'test'];
-const FORMATTED = ['build', 'src', 'migrations', 'test', '*.ts', '*.json'];
+// Named, as oxfmt takes '*.ts' for the files of all folders.
+const FORMATTED = [...LINTED, 'vitest.config.ts', 'package.json', 'tsconfig.json', '.oxlintrc.json', '.oxfmtrc.json'];
 
 const tasks = {
   start: () => start(),
