@@ -1,11 +1,7 @@
-import { enableCompileCache } from 'node:module';
 import { ConfigError, readConfig, StartError } from '../config.ts';
 import { programVersion } from '../program-file.ts';
 import type { Command } from './command.ts';
 import { HELP, helpOf, overview } from './help.ts';
-
-// Most of a short command is loading modules: keep their compiled code for the next one.
-enableCompileCache();
 
 /** Each loads what it needs, and no other command does. */
 const COMMANDS: Record<keyof typeof HELP, () => Promise<Command>> = {

@@ -169,6 +169,16 @@ describe.each(DATABASES)('endpoints and dashboards in documents, on %s', (databa
     await client.apply(HOUSE);
     expect(await list()).toEqual([made]);
 
+    // What goes with a document whose dashboard still shows it.
+    const [{ blocked: noDevice }, { blocked: noProduct }] = [
+      await client.plan({ ...HOUSE, devices: HOUSE.devices.slice(1) }, { prune: true, deleteData: true }),
+      await client.plan({ ...HOUSE, products: HOUSE.products.slice(0, 1) }, { prune: true, deleteData: true }),
+    ];
+    expect([...noDevice, ...noProduct]).toEqual([
+      { path: 'dashboards[fleet].widgets[0].source.devices[1]', message: expect.stringContaining('"f-1"') },
+      { path: 'dashboards[fleet].widgets[1].source.product', message: expect.stringContaining('no product "Door"') },
+    ]);
+
     // What is gone is not named any more; a document that still does is blocked.
     await server.gql('mutation ($id: ID!) { deleteDevices(ids: [$id]) }', { id: ids.get('f-2') });
     await server.gql('mutation ($id: ID!) { deleteProduct(id: $id) }', { id: made.widgets[1].source.productId });

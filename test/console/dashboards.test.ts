@@ -217,8 +217,31 @@ describeInBrowser('a dashboard of a workspace', () => {
       expect((await line.getAttribute('d'))!.split('L')).toHaveLength(60);
     await map.focus();
     await page.keyboard.press('PageUp');
-    await region(page, 'as map').locator('.mono', { hasText: '53.501° N, 13.4° E' }).waitFor();
+    const marked = region(page, 'as map').locator('.mono', { hasText: '53.501° N, 13.4° E' });
+    await marked.waitFor();
     await shoot(page, 'table-of-devices');
+    // It stays while another device goes on.
+    await server.record(product.deviceIds[0]!, [{ field: 'place', value: '(52.6,13.4)', timestamp: now + 1 }]);
+    const north = map.locator('.track-line:not([data-unknown])').first();
+    await expect.poll(async () => (await north.getAttribute('d'))!.split('L')).toHaveLength(61);
+    expect(await marked.count()).toBe(1);
+  });
+
+  test('has a chart for each unit where products differ in it', async () => {
+    const fields = [{ ...FIELDS[0], unit: 'cm' }];
+    const basin = await createProduct(server, { input: { name: 'Basin', fields }, serialNumbers: ['basin'] });
+    const deviceIds = [...product.deviceIds, basin.deviceIds[0]!];
+    await server.record(deviceIds[2]!, [{ field: 'level', value: 140, timestamp: now }]);
+    const widgets = [widget('line', 0, { source: { deviceIds } })];
+    const { saveDashboard } = await server.gql(SAVE, { name: 'Units', widgets });
+    const page = await openConsole(server, `/dashboards/${saveDashboard.id}`);
+    const charts = region(page, 'as line').getByRole('img');
+    await expect
+      .poll(() => charts.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label'))))
+      .toEqual([
+        expect.stringMatching(/^device basin, .* last 140\scm$/),
+        expect.stringMatching(/^device north, device south, .* last device north [\d.]+%, device south [\d.]+%$/),
+      ]);
   });
 
   test('is shown by a public link with the devices and fields of it, and no longer once it shows others', async () => {

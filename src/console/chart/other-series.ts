@@ -13,6 +13,8 @@ export interface OtherSeries extends Columns<number> {
   text?: ((value: number) => string) | undefined;
 }
 
+/** Pixels between two points from which each is shown as a dot. */
+export const DOT_EVERY = 14;
 const DASH = [6, 4];
 const LINE = uPlot.paths.linear!();
 
@@ -29,8 +31,21 @@ export function uplotSeries(others: readonly OtherSeries[]): uPlot.Series[] {
     width: 1.5,
     ...(isDashed === true ? { dash: DASH } : {}),
     paths: LINE,
-    points: { show: false },
+    points: {
+      // Else a lone value is not seen. Columns have the times of all lines.
+      show: (drawn, at, first, last) =>
+        isDashed !== true &&
+        countWithin(drawn.data[at] ?? [], first, last) * DOT_EVERY * devicePixelRatio < drawn.bbox.width,
+      size: 5,
+      fill: () => color(ink),
+    },
   }));
+}
+
+function countWithin(values: ArrayLike<number | null | undefined>, first: number, last: number): number {
+  let count = 0;
+  for (let at = first; at <= last; at += 1) if (typeof values[at] === 'number') count += 1;
+  return count;
 }
 
 /** The columns of a chart with those of other lines, on one axis of time. */

@@ -7,7 +7,15 @@ import { drawForgotten, drawStates, drawTimes } from './draw-marks.ts';
 import { followFingers } from './follow-fingers.ts';
 import { followKeys } from './follow-keys.ts';
 import type { Stretch } from './gestured-range.ts';
-import { joined, nearestIndex, type OtherSeries, placeOf, shapeOfOthers, uplotSeries } from './other-series.ts';
+import {
+  DOT_EVERY,
+  joined,
+  nearestIndex,
+  type OtherSeries,
+  placeOf,
+  shapeOfOthers,
+  uplotSeries,
+} from './other-series.ts';
 import { drawReferences, type Reference, spanOf } from './references.ts';
 import { zoneName } from '../time/local-time.ts';
 import { sampleLabels, timeLabels } from './time-axis.ts';
@@ -64,8 +72,6 @@ interface TimeChartProps {
 }
 
 const HEIGHT = 176;
-/** Pixels between two points from which each is shown as a dot. */
-const DOT_EVERY = 14;
 const NARROWEST_DRAG = 6;
 
 /**

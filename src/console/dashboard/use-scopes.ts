@@ -9,7 +9,7 @@ const MAX_DEVICES = 200;
 
 /** The devices of a source, with the products that they are of. */
 export interface SourceScope extends WidgetScope {
-  devices: readonly { id: string; name: string; productId: string }[];
+  devices: readonly (WidgetScope['devices'][number] & { productId: string })[];
   /** Number of devices that there are, of which at most 200 are shown. */
   totalCount: number;
 }
@@ -59,15 +59,18 @@ async function lookUp(workspaceId: string | null, keys: readonly string[]): Prom
   );
   // Ask through a device: a token limited to devices sees no product.
   const oneOf = new Map(devices.flat().map(({ id, productId }) => [productId, id]));
-  const products = await Promise.all([...oneOf.values()].map((id) => request(SourceFields, { id })));
-  const fieldsOf = new Map(products.map(({ device: { product } }) => [product.id, product.fields]));
+  const found = await Promise.all([...oneOf.values()].map((id) => request(SourceFields, { id })));
+  const fieldsOf = new Map(found.map(({ device: { product } }) => [product.id, product.fields]));
   return keys.map((key, index) => {
     const some = devices[index] ?? [];
     const fields = new Map<string, DashboardField>();
-    for (const productId of new Set(some.map((device) => device.productId)))
+    const products = new Set(some.map((device) => device.productId));
+    for (const productId of products)
       for (const field of fieldsOf.get(productId) ?? [])
         if (!fields.has(field.identifier)) fields.set(field.identifier, field);
     const totalCount = answers[index]?.devices.totalCount ?? 0;
-    return [key, { devices: some, fields: [...fields.values()], totalCount }];
+    const all =
+      products.size > 1 ? some.map((device) => ({ ...device, own: fieldsOf.get(device.productId) ?? [] })) : some;
+    return [key, { devices: all, fields: [...fields.values()], totalCount }];
   });
 }

@@ -46,11 +46,14 @@ export function WidgetCharts({ widget, devices, fields, live, height }: WidgetPr
   const before = isBars ? bar.ms : 0;
   const { series, error, from, now } = useDashboardHistory({ widget, devices, fields, live, how, before });
   const found = new Map((series ?? []).map((one) => [valueKey(one.deviceId, one.field), one]));
-  const of: readonly { id: string | null; name: string }[] = devices.length === 0 ? [{ id: null, name: '' }] : devices;
-  const charts = fields.flatMap((field) =>
-    Array.from({ length: Math.ceil(of.length / togetherOf(widget, field)) }, (_, at) => {
+  const of: readonly Shown[] = devices.length === 0 ? [{ id: null, name: '' }] : devices;
+  const charts = fields.flatMap((one) =>
+    alike(of, one).flatMap(({ field, shown }) => {
       const size = togetherOf(widget, field);
-      return { field, shown: of.slice(at * size, (at + 1) * size) };
+      return Array.from({ length: Math.ceil(shown.length / size) }, (_, at) => ({
+        field,
+        shown: shown.slice(at * size, (at + 1) * size),
+      }));
     }),
   );
   return (
@@ -84,6 +87,21 @@ export function WidgetCharts({ widget, devices, fields, live, height }: WidgetPr
       })}
     </>
   );
+}
+
+type Shown = Omit<WidgetProps['devices'][number], 'id'> & { id: string | null };
+
+/** The devices by how their products have the field: only values of one type, unit and display share an axis. */
+function alike(devices: readonly Shown[], field: DashboardField): { field: DashboardField; shown: Shown[] }[] {
+  const groups = new Map<string, { field: DashboardField; shown: Shown[] }>();
+  for (const device of devices) {
+    const own = device.own?.find(({ identifier }) => identifier === field.identifier) ?? field;
+    const key = JSON.stringify([own.type, own.unit, own.display]);
+    const group = groups.get(key) ?? { field: own, shown: [] };
+    group.shown.push(device);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
 }
 
 /** Number of devices in one chart: as many as there are colours, where their values are lines. */

@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { mergeValues } from '../chart/merge-values.ts';
 import { placeText } from '../map/place.ts';
-import { type TrackPoint, trackOf } from '../map/track.ts';
+import { type TrackPoint, trackBeside, trackOf } from '../map/track.ts';
 import { type NamedTrack, TrackMap } from '../map/track-map.tsx';
 import { Note } from '../parts/note.tsx';
 import { dateTimeText } from '../parts/time-text.ts';
@@ -23,7 +23,14 @@ const MAX_NAMED = 20;
 
 interface Way extends NamedTrack {
   key: string;
+  deviceId: string;
   name: string;
+}
+
+/** A point of a way: its index changes while values arrive. */
+interface Marked {
+  key: string;
+  timestamp: number;
 }
 
 /** The ways of the devices in the range, or where they are, on one map to drag and zoom. */
@@ -34,7 +41,7 @@ export function WidgetMap({ widget, devices, fields, live, height }: WidgetProps
   );
   const { series, error } = useDashboardHistory({ widget, devices, fields, live, how: { points } });
   const isTrack = optionsOf(widget).track ?? true;
-  const [marked, setMarked] = useState<number | null>(null);
+  const [marked, setMarked] = useState<Marked | null>(null);
   const known = useRef<ReadonlyMap<string, KnownTrack>>(new Map());
   const ways = useMemo(() => {
     const [next, isOne] = [new Map<string, KnownTrack>(), (series ?? []).length === 1];
@@ -45,14 +52,21 @@ export function WidgetMap({ widget, devices, fields, live, height }: WidgetProps
       const device = devices.find(({ id }) => id === one.deviceId)?.name ?? '';
       const field = fields.find(({ identifier }) => identifier === one.field)?.name ?? one.field;
       const name = devices.length === 1 ? field : fields.length === 1 ? device : `${device}, ${field}`;
-      return track.points.length === 0 ? [] : [{ key, name, endName: isOne ? t('Now') : name, points: track.points }];
+      if (track.points.length === 0) return [];
+      return [{ key, deviceId: one.deviceId ?? '', name, endName: isOne ? t('Now') : name, points: track.points }];
     });
     known.current = next;
-    return all.length > MAX_NAMED ? all.map((way) => ({ ...way, endName: '' })) : all;
+    const side = all[0]?.points[0]?.place.longitude ?? 0;
+    return all.map((way) => ({
+      ...way,
+      points: trackBeside(way.points, side),
+      endName: all.length > MAX_NAMED ? '' : way.endName,
+    }));
   }, [series, live, devices, fields, isTrack]);
-  const many = counted(ways.length, '{count} device', '{count} devices');
+  const many = counted(new Set(ways.map(({ deviceId }) => deviceId)).size, '{count} device', '{count} devices');
+  const at = marked === null ? null : indexOf(ways, marked);
   const title = ways.length > MAX_NAMED ? many : ways.map(({ name }) => name).join(', ');
-  const shown = ways.length === 1 || marked !== null ? pointOf(ways, marked) : null;
+  const shown = ways.length === 1 || at !== null ? pointOf(ways, at) : null;
   return (
     <>
       {error !== null && <Note kind="error">{error}</Note>}
@@ -62,8 +76,8 @@ export function WidgetMap({ widget, devices, fields, live, height }: WidgetProps
           <TrackMap
             label={`${title} on a map`}
             tracks={ways}
-            marked={marked}
-            onMark={setMarked}
+            marked={at}
+            onMark={(index) => setMarked(index === null ? null : markedAt(ways, index))}
             height={Math.max(LOWEST, height - BELOW)}
           />
           <p>
@@ -105,6 +119,27 @@ function trackNow(
     ? mergeValues(series, [...(pushed ?? []), ...now])
     : mergeValues({ timestamps: [], values: [] }, now);
   return { of, points: trackOf(columns) };
+}
+
+/** The index of the marked point among those of all ways; null: it is there no more. */
+function indexOf(ways: readonly Way[], { key, timestamp }: Marked): number | null {
+  let before = 0;
+  for (const way of ways) {
+    const at = way.key === key ? way.points.findIndex((point) => point.timestamp === timestamp) : -1;
+    if (at !== -1) return before + at;
+    before += way.points.length;
+  }
+  return null;
+}
+
+function markedAt(ways: readonly Way[], index: number): Marked | null {
+  let at = index;
+  for (const { key, points } of ways) {
+    const point = points[at];
+    if (point !== undefined) return { key, timestamp: point.timestamp };
+    at -= points.length;
+  }
+  return null;
 }
 
 /** The marked point of all tracks, or the last one of all, with the name of its track. */

@@ -40,7 +40,12 @@ export interface Widget {
 
 /** What a widget shows: its devices, and the fields that they may have. */
 export interface WidgetScope {
-  devices: readonly { id: string; name: string }[];
+  devices: readonly {
+    id: string;
+    name: string;
+    /** Fields of its product, where there are devices of several: they may differ in unit and type. */
+    own?: readonly DashboardField[] | undefined;
+  }[];
   fields: readonly DashboardField[];
 }
 

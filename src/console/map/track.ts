@@ -35,6 +35,16 @@ export function trackOf(columns: Columns<unknown>): TrackPoint[] {
   return track;
 }
 
+/** The track on the side of the world on which `longitude` is, so that two about the date line are beside each other. */
+export function trackBeside(track: readonly TrackPoint[], longitude: number): readonly TrackPoint[] {
+  const turns = Math.round((longitude - (track[0]?.place.longitude ?? longitude)) / 360);
+  if (turns === 0) return track;
+  return track.map((one) => {
+    const place = { ...one.place, longitude: one.place.longitude + turns * 360 };
+    return { ...one, place, ...pointOf(place) };
+  });
+}
+
 /** Index of the point nearest in time (Unix seconds); null: no points. */
 export function nearestInTime(track: readonly TrackPoint[], time: number): number | null {
   if (track.length === 0) return null;

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/sql';
+import { badInput } from '../../errors.ts';
 import { MAX_DASHBOARDS } from '../dashboards/dashboard-service.ts';
 import { type SourcedWidget, sourcesOf } from '../dashboards/source.ts';
 import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
@@ -7,7 +8,7 @@ import { DASHBOARD, type NamedSource, type NamedWidget, normalWidgets, widgetsOf
 import { type Draft, draftOf, type Ownership, prunedDraft } from './draft.ts';
 import { normalOf } from './normal-form.ts';
 import { paired } from './pairing.ts';
-import type { Asked } from './read-document.ts';
+import { type Asked, MAX_DOCUMENT } from './read-document.ts';
 import {
   type DeviceReference,
   nameOfDevice,
@@ -40,7 +41,10 @@ interface Row {
   widgets: string;
 }
 
-/** The dashboards of a workspace in the order of their creation; `references`: of products, by their ids. */
+/**
+ * The dashboards of a workspace in the order of their creation; `references`: of products, by their ids. BAD_USER_INPUT for
+ * more than a document holds: names are longer than ids.
+ */
 export async function readDashboardStates(
   em: EntityManager,
   workspaceId: string,
@@ -61,9 +65,15 @@ export async function readDashboardStates(
   const devices = await readDeviceReferences(em, references, ids);
   const seen = new Map<string, number>();
   const states: DashboardState[] = [];
+  let length = 0;
   for (const [at, { key, id, title, authorKey }] of rows.entries()) {
     const widgets = normalWidgets(must(parsed[at]).map((widget) => named(widget, references, devices)));
     const tree = normalOf(DASHBOARD, { key: authorKey, name: title, widgets });
+    length += JSON.stringify(tree).length;
+    if (length > MAX_DOCUMENT)
+      throw badInput(
+        `dashboards: with the devices by name they have more than ${MAX_DOCUMENT} characters; choose devices by product or tags.`,
+      );
     const nth = (seen.get(title) ?? 0) + 1;
     if (authorKey === null) seen.set(title, nth);
     const name = authorKey ?? nameWithoutKey(title, nth);
@@ -118,22 +128,25 @@ export async function planDashboards(
   return { dashboards, dashboardStates };
 }
 
-/** Devices that changed dashboards name. */
+/** Devices that dashboards of the document name. */
 export function devicesOfDashboards(dashboards: readonly DashboardDraft[]): DeviceReference[] {
-  return changed(dashboards).flatMap(({ target }) =>
+  return staying(dashboards).flatMap(({ target }) =>
     widgetsOf(must(target)).flatMap(({ source }) =>
       source !== undefined && 'devices' in source ? source.devices : [],
     ),
   );
 }
 
-/** Blocks dashboards over what is not there; `products` and `devices`: names, as they are once the document is applied. */
+/**
+ * Blocks dashboards over what is not there; `products` and `devices`: names, as they are once the document is applied. Also
+ * those that stay as they are: what they name may go with this very document.
+ */
 export function checkDashboards(
   dashboards: readonly DashboardDraft[],
   { products, devices }: Record<'products' | 'devices', ReadonlySet<string>>,
   blocks: Block[],
 ): void {
-  for (const { path, target } of changed(dashboards))
+  for (const { path, target, pending } of staying(dashboards))
     for (const [at, { source }] of widgetsOf(must(target)).entries()) {
       const block = (below: string, message: string): void =>
         void blocks.push({ path: `${path}.widgets[${at}].source.${below}`, message });
@@ -143,7 +156,8 @@ export function checkDashboards(
         if (!products.has(name)) block('product', `there is no product ${name}, in the workspace or in the document.`);
         continue;
       }
-      if (source.devices.length === 0) block('devices', 'name at least one; what the widget showed may be gone.');
+      if (source.devices.length === 0 && pending.length > 0)
+        block('devices', 'name at least one; what the widget showed may be gone.');
       for (const [index, device] of source.devices.entries()) {
         const [name, serial] = [nameOfReference(device.product), JSON.stringify(device.serialNumber)];
         if (!products.has(name))
@@ -154,7 +168,7 @@ export function checkDashboards(
     }
 }
 
-/** The dashboards that come or change. */
-function changed(dashboards: readonly DashboardDraft[]): DashboardDraft[] {
-  return dashboards.filter(({ target, pending }) => target !== undefined && pending.length > 0);
+/** The dashboards that the document names. */
+function staying(dashboards: readonly DashboardDraft[]): DashboardDraft[] {
+  return dashboards.filter(({ target, wanted }) => target !== undefined && wanted !== undefined);
 }
