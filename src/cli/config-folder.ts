@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { jsonOfYaml, YamlMistake, yamlOf } from '../yaml/yaml-text.ts';
 
-/** The files of tokens and members, and of devices. */
+/** Files of endpoints, dashboards, tokens and members, and of devices. */
 const WORKSPACE_FILE = 'inlet.yaml';
 const DEVICES_FILE = 'devices.yaml';
 const PRODUCTS = 'products';
