@@ -100,8 +100,17 @@ function follow(
     retryAttempts: Infinity,
     shouldRetry: () => true,
   });
+  let filling: Promise<void> | null = null;
+  /** Asks again until it is answered: the database may be away. */
   const fillGap = async (): Promise<void> => {
-    const found = await historyOf(server, deviceIds);
+    // The next one may begin meanwhile.
+    state.hasGap = false;
+    const found = await historyOf(server, deviceIds).catch(() => null);
+    if (found === null) {
+      state.hasGap = true;
+      await sleep(500);
+      return state.isOver ? undefined : fillGap();
+    }
     for (const [id, values] of found) for (const value of values) take(id, value);
   };
   const listen = (): void => {
@@ -120,7 +129,7 @@ function follow(
           state.after = cursor;
           for (const { value } of measurements) take(device.id, value);
           // What comes from here on is pushed.
-          if (state.hasGap) void fillGap().then(() => (state.hasGap = false));
+          if (state.hasGap) filling ??= fillGap().finally(() => (filling = null));
         },
         error: (errors) => {
           note(errors);
@@ -133,7 +142,7 @@ function follow(
   listen();
   return {
     got,
-    hasGap: () => state.hasGap,
+    hasGap: () => state.hasGap || filling !== null,
     end: async () => {
       state.isOver = true;
       await client.dispose();
