@@ -357,6 +357,11 @@ describe.each(DATABASES)('plans and applies, on %s', (database) => {
     expect((await client.plan(less, how)).blocked).toEqual([
       { path: 'devices["soil/bed-2"]', message: expect.stringMatching(/^holds 1 measurement,/) },
     ]);
+    // Nor goes the one to which a token of the document is limited.
+    const other = { ...document, devices: document.devices.slice(1) };
+    expect((await client.plan(other, how)).blocked).toEqual([
+      { path: 'tokens["of a bed"].devices[0]', message: expect.stringContaining('"bed-1"') },
+    ]);
     await client.apply(less, { ...how, deleteData: true });
     expect(await client.plan(less, how)).toMatchObject(NOTHING);
     const twice = {

@@ -56,9 +56,9 @@ function endOf({ expiresAt }: TokenTree): number | null {
   return expiresAt === undefined ? null : Date.parse(expiresAt);
 }
 
-/** Devices that changed tokens are limited to. */
+/** Devices that tokens of the document are limited to. */
 export function devicesOfTokens(tokens: readonly TokenDraft[]): DeviceReference[] {
-  return changed(tokens).flatMap(({ target }) => tokenOf(must(target)).devices ?? []);
+  return staying(tokens).flatMap(({ target }) => tokenOf(must(target)).devices ?? []);
 }
 
 /** Ids of devices by `nameOfDevice`; those that are not there are absent. */
@@ -119,6 +119,10 @@ export function checkTokens(
       if (products?.length === 0) throw badInput(`${path}.products: leave it out for no limit, or name at least one.`);
       if (devices?.length === 0) throw badInput(`${path}.devices: leave it out for no limit, or name at least one.`);
     });
+  }
+  // Also of those that stay as they are: what they are limited to may go with this very document.
+  for (const { path, target } of staying(tokens)) {
+    const { products, devices } = tokenOf(must(target));
     for (const [index, reference] of (products ?? []).entries())
       if (!known.has(nameOfReference(reference)))
         blocks.push({ path: `${path}.products[${index}]`, message: noProduct(reference) });
@@ -131,6 +135,11 @@ export function checkTokens(
             : noProduct(reference.product),
         });
   }
+}
+
+/** The tokens that the document names. */
+function staying(tokens: readonly TokenDraft[]): TokenDraft[] {
+  return tokens.filter(({ target, wanted }) => target !== undefined && wanted !== undefined);
 }
 
 /** The tokens that come or change. */
