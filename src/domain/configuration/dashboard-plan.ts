@@ -5,7 +5,7 @@ import { type SourcedWidget, sourcesOf } from '../dashboards/source.ts';
 import { TransactionSlices } from '../../scheduling/yield-to-event-loop.ts';
 import type { Applied } from './applied-objects.ts';
 import { DASHBOARD, type NamedSource, type NamedWidget, normalWidgets, widgetsOf } from './dashboard-shape.ts';
-import { type Draft, draftOf, type Ownership, prunedDraft } from './draft.ts';
+import { blockTooMany, type Draft, draftsOfPairs, type Ownership, staying } from './draft.ts';
 import { normalOf } from './normal-form.ts';
 import { paired } from './pairing.ts';
 import { type Asked, MAX_DOCUMENT } from './read-document.ts';
@@ -14,6 +14,9 @@ import {
   nameOfDevice,
   nameOfReference,
   nameWithoutKey,
+  noDevice,
+  noProduct,
+  numbering,
   type ProductReference,
 } from './references.ts';
 import type { Block, Tree } from './shape.ts';
@@ -63,7 +66,7 @@ export async function readDashboardStates(
   }
   const ids = parsed.flatMap((widgets) => sourcesOf(widgets).deviceIds);
   const devices = await readDeviceReferences(em, references, ids);
-  const seen = new Map<string, number>();
+  const nthOf = numbering();
   const states: DashboardState[] = [];
   let length = 0;
   for (const [at, { key, id, title, authorKey }] of rows.entries()) {
@@ -74,9 +77,7 @@ export async function readDashboardStates(
       throw badInput(
         `dashboards: with the devices by name they have more than ${MAX_DOCUMENT} characters; choose devices by product or tags.`,
       );
-    const nth = (seen.get(title) ?? 0) + 1;
-    if (authorKey === null) seen.set(title, nth);
-    const name = authorKey ?? nameWithoutKey(title, nth);
+    const name = authorKey ?? nameWithoutKey(title, nthOf(title));
     states.push({ key, id, name, sharedName: authorKey === null ? title : null, tree });
     await slices.next();
   }
@@ -115,25 +116,16 @@ export async function planDashboards(
 ): Promise<{ dashboards: DashboardDraft[]; dashboardStates: DashboardState[] | null }> {
   if (asked.length === 0 && (!ownership.prune || owned.size === 0)) return { dashboards: [], dashboardStates: null };
   const dashboardStates = await readDashboardStates(em, workspaceId, references);
-  const dashboards = [...paired(asked, dashboardStates, blocks)].map(([one, state]) =>
-    draftOf('dashboards', one, state, ownership, blocks),
-  );
-  if (ownership.prune)
-    for (const state of dashboardStates.filter(({ name }) => owned.has(name)))
-      dashboards.push(prunedDraft('dashboards', state, must(owned.get(state.name))));
-  const added = dashboards.filter(({ state }) => state === null).length;
-  const removed = dashboards.filter(({ target }) => target === undefined).length;
-  if (added > 0 && dashboardStates.length + added - removed > MAX_DASHBOARDS)
-    blocks.push({ path: 'dashboards', message: `A workspace has at most ${MAX_DASHBOARDS} dashboards.` });
+  const pairs = paired(asked, dashboardStates, blocks);
+  const dashboards = draftsOfPairs('dashboards', { pairs, states: dashboardStates }, { owned, ownership }, blocks);
+  blockTooMany('dashboards', dashboards, { count: dashboardStates.length, max: MAX_DASHBOARDS }, blocks);
   return { dashboards, dashboardStates };
 }
 
 /** Devices that dashboards of the document name. */
 export function devicesOfDashboards(dashboards: readonly DashboardDraft[]): DeviceReference[] {
   return staying(dashboards).flatMap(({ target }) =>
-    widgetsOf(must(target)).flatMap(({ source }) =>
-      source !== undefined && 'devices' in source ? source.devices : [],
-    ),
+    widgetsOf(target).flatMap(({ source }) => (source !== undefined && 'devices' in source ? source.devices : [])),
   );
 }
 
@@ -147,28 +139,21 @@ export function checkDashboards(
   blocks: Block[],
 ): void {
   for (const { path, target, pending } of staying(dashboards))
-    for (const [at, { source }] of widgetsOf(must(target)).entries()) {
+    for (const [at, { source }] of widgetsOf(target).entries()) {
       const block = (below: string, message: string): void =>
         void blocks.push({ path: `${path}.widgets[${at}].source.${below}`, message });
       if (source === undefined || 'tags' in source) continue;
       if ('product' in source) {
         const name = nameOfReference(source.product);
-        if (!products.has(name)) block('product', `there is no product ${name}, in the workspace or in the document.`);
+        if (!products.has(name)) block('product', noProduct(name));
         continue;
       }
       if (source.devices.length === 0 && pending.length > 0)
         block('devices', 'name at least one; what the widget showed may be gone.');
       for (const [index, device] of source.devices.entries()) {
-        const [name, serial] = [nameOfReference(device.product), JSON.stringify(device.serialNumber)];
-        if (!products.has(name))
-          block(`devices[${index}]`, `there is no product ${name}, in the workspace or in the document.`);
-        else if (!devices.has(nameOfDevice(device)))
-          block(`devices[${index}]`, `the product has no device with the serial number ${serial}.`);
+        const name = nameOfReference(device.product);
+        if (!products.has(name)) block(`devices[${index}]`, noProduct(name));
+        else if (!devices.has(nameOfDevice(device))) block(`devices[${index}]`, noDevice(device));
       }
     }
-}
-
-/** The dashboards that the document names. */
-function staying(dashboards: readonly DashboardDraft[]): DashboardDraft[] {
-  return dashboards.filter(({ target, wanted }) => target !== undefined && wanted !== undefined);
 }

@@ -3,6 +3,7 @@ import { type Change, differences, drift } from './differences.ts';
 import { merged, namesIn } from './normal-form.ts';
 import { type Asked, type Section, SECTIONS } from './read-document.ts';
 import type { Block, GroupShape, Tree } from './shape.ts';
+import { must } from '../../must.ts';
 
 /** An object that a plan concerns, as it is and as it is to be. */
 export interface Draft<State = unknown> {
@@ -65,6 +66,36 @@ export function draftOf<State extends { tree: Tree }>(
     drift: own === null ? [] : drift(shape, { base: own.state, is, wanted }, path),
     applied: own,
   };
+}
+
+/** Drafts of pairs in their order, and of what the set owns and its document no longer names (`owned`, by name). */
+export function draftsOfPairs<State extends { name: string; tree: Tree }>(
+  section: Section,
+  { pairs, states }: { pairs: Iterable<readonly [Asked, State | null]>; states: readonly State[] },
+  { owned, ownership }: { owned: ReadonlyMap<string, Applied>; ownership: Ownership },
+  blocks: Block[],
+): Draft<State>[] {
+  const drafts = Array.from(pairs, ([asked, state]) => draftOf(section, asked, state, ownership, blocks));
+  const pruned = ownership.prune ? states.filter(({ name }) => owned.has(name)) : [];
+  return [...drafts, ...pruned.map((state) => prunedDraft(section, state, must(owned.get(state.name))))];
+}
+
+/** Those that the document names: they are not to be removed. */
+export function staying<State>(drafts: readonly Draft<State>[]): (Draft<State> & { target: Tree })[] {
+  return drafts.filter((draft): draft is Draft<State> & { target: Tree } => draft.target !== undefined);
+}
+
+/** Blocks new objects beyond the maximum of a workspace, which has `count` of them. */
+export function blockTooMany(
+  section: Section,
+  drafts: readonly Draft[],
+  { count, max }: { count: number; max: number },
+  blocks: Block[],
+): void {
+  const added = drafts.filter(({ state }) => state === null).length;
+  const removed = drafts.filter(({ target }) => target === undefined).length;
+  if (added > 0 && count + added - removed > max)
+    blocks.push({ path: section, message: `A workspace has at most ${max} ${section}.` });
 }
 
 /** An object that the set owns, and its document no longer names. */

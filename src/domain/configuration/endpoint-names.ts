@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import { type EndpointReference, nameOfReference, productReference } from './references.ts';
+import { type EndpointReference, nameOfReference, numbering, productReference } from './references.ts';
 
 /** An endpoint as documents refer to it. */
 export interface EndpointName {
@@ -15,12 +15,10 @@ export async function readEndpointNames(em: EntityManager, workspaceId: string):
     'select id, author_key as "authorKey", name as title from endpoint where workspace_id = ? order by "key"',
     [workspaceId],
   );
-  const seen = new Map<string, number>();
+  const nthOf = numbering();
   return rows.map(({ id, authorKey, title }) => {
     if (authorKey !== null) return { id, reference: authorKey, name: authorKey };
-    const nth = (seen.get(title) ?? 0) + 1;
-    seen.set(title, nth);
-    const reference = productReference(title, nth);
+    const reference = productReference(title, nthOf(title));
     return { id, reference, name: nameOfReference(reference) };
   });
 }

@@ -2,14 +2,13 @@ import type { EntityManager } from '@mikro-orm/sql';
 import { type Endpoint, EndpointSchema } from '../entities/endpoint.ts';
 import { MAX_ENDPOINTS } from '../outgoing/endpoint-service.ts';
 import type { Applied } from './applied-objects.ts';
-import { type Draft, draftOf, type Ownership, prunedDraft } from './draft.ts';
+import { blockTooMany, type Draft, draftsOfPairs, type Ownership } from './draft.ts';
 import { ENDPOINT } from './endpoint-shape.ts';
 import { normalOf } from './normal-form.ts';
 import { paired } from './pairing.ts';
 import type { Asked } from './read-document.ts';
-import { inOrder, nameOfReference, nameWithoutKey, type ProductReference } from './references.ts';
+import { inOrder, nameOfReference, nameWithoutKey, noProduct, numbering, type ProductReference } from './references.ts';
 import type { Block, Tree } from './shape.ts';
-import { must } from '../../must.ts';
 
 /** An endpoint as it is. */
 interface EndpointState {
@@ -31,14 +30,12 @@ export async function readEndpointStates(
   references: ReadonlyMap<string, ProductReference>,
 ): Promise<EndpointState[]> {
   const rows = await em.find(EndpointSchema, { workspace: workspaceId }, { orderBy: { key: 'asc' } });
-  const seen = new Map<string, number>();
+  const nthOf = numbering();
   return rows.map((row) => {
     const { id, key, name, authorKey = null } = row;
     const tree = normalOf(ENDPOINT, treeOf(row, references));
     if (authorKey !== null) return { id, key, name: authorKey, sharedName: null, tree };
-    const nth = (seen.get(name) ?? 0) + 1;
-    seen.set(name, nth);
-    return { id, key, name: nameWithoutKey(name, nth), sharedName: name, tree };
+    return { id, key, name: nameWithoutKey(name, nthOf(name)), sharedName: name, tree };
   });
 }
 
@@ -80,17 +77,10 @@ export async function planEndpoints(
 ): Promise<{ endpoints: EndpointDraft[]; endpointStates: EndpointState[] | null }> {
   if (asked.length === 0 && (!ownership.prune || owned.size === 0)) return { endpoints: [], endpointStates: null };
   const endpointStates = await readEndpointStates(em, workspaceId, references);
-  const endpoints = [...paired(asked, endpointStates, blocks)].map(([one, state]) =>
-    draftOf('endpoints', one, state, ownership, blocks),
-  );
-  if (ownership.prune)
-    for (const state of endpointStates.filter(({ name }) => owned.has(name)))
-      endpoints.push(prunedDraft('endpoints', state, must(owned.get(state.name))));
+  const pairs = paired(asked, endpointStates, blocks);
+  const endpoints = draftsOfPairs('endpoints', { pairs, states: endpointStates }, { owned, ownership }, blocks);
   for (const draft of endpoints) checkDraft(draft, { products, sendsMail }, blocks);
-  const added = endpoints.filter(({ state }) => state === null).length;
-  const removed = endpoints.filter(({ target }) => target === undefined).length;
-  if (added > 0 && endpointStates.length + added - removed > MAX_ENDPOINTS)
-    blocks.push({ path: 'endpoints', message: `A workspace has at most ${MAX_ENDPOINTS} endpoints.` });
+  blockTooMany('endpoints', endpoints, { count: endpointStates.length, max: MAX_ENDPOINTS }, blocks);
   return { endpoints, endpointStates };
 }
 
@@ -112,6 +102,6 @@ function checkDraft(
     if (!products.has(nameOfReference(reference)))
       blocks.push({
         path: `${path}.products[${index}]`,
-        message: `there is no product ${nameOfReference(reference)}, in the workspace or in the document.`,
+        message: noProduct(nameOfReference(reference)),
       });
 }

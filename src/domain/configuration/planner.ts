@@ -9,7 +9,7 @@ import type { Change } from './differences.ts';
 import { checkDashboards, type DashboardDraft, devicesOfDashboards, planDashboards } from './dashboard-plan.ts';
 import { checkDevices, type DeviceDraft, deviceOf } from './device-plan.ts';
 import { type DevicesOf, readDeviceStates } from './device-state.ts';
-import { type Draft, draftOf, type Ownership, prunedDraft } from './draft.ts';
+import { type Draft, draftOf, draftsOfPairs, type Ownership, prunedDraft } from './draft.ts';
 import { checkMembers, type MemberDraft, usersOf } from './member-plan.ts';
 import { type EndpointDraft, planEndpoints } from './endpoint-plan.ts';
 import { paired } from './pairing.ts';
@@ -151,12 +151,12 @@ export async function draughtOf(
 
   const areTokens = document.tokens.length > 0 || (prune && ownedTokens.size > 0);
   const tokenStates = areTokens ? await readTokenStates(em, workspaceId, references) : [];
-  const tokens: TokenDraft[] = [...pairedTokens(document.tokens, tokenStates, now, blocks)].map(([asked, state]) =>
-    draftOf('tokens', asked, state, ownership, blocks),
+  const tokens = draftsOfPairs(
+    'tokens',
+    { pairs: pairedTokens(document.tokens, tokenStates, now, blocks), states: tokenStates },
+    { owned: ownedTokens, ownership },
+    blocks,
   );
-  if (prune)
-    for (const state of tokenStates.filter(({ name }) => ownedTokens.has(name)))
-      tokens.push(prunedDraft('tokens', state, must(ownedTokens.get(state.name))));
   const ownedDashboards = owned('dashboards');
   const { dashboards, dashboardStates } = await planDashboards(
     em,
@@ -175,12 +175,12 @@ export async function draughtOf(
 
   const areMembers = document.members.length > 0 || (prune && ownedMembers.size > 0);
   const memberStates = areMembers ? await readMemberStates(em, workspaceId) : [];
-  const members: MemberDraft[] = [...paired(document.members, memberStates, blocks)].map(([asked, state]) =>
-    draftOf('members', asked, state, ownership, blocks),
+  const members = draftsOfPairs(
+    'members',
+    { pairs: paired(document.members, memberStates, blocks), states: memberStates },
+    { owned: ownedMembers, ownership },
+    blocks,
   );
-  if (prune)
-    for (const state of memberStates.filter(({ name }) => ownedMembers.has(name)))
-      members.push(prunedDraft('members', state, must(ownedMembers.get(state.name))));
   const userIds = await usersOf(em, access, members);
   checkMembers({ members, userIds, all: memberStates }, { workspaceId, access }, blocks);
 

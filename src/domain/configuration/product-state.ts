@@ -19,6 +19,7 @@ import {
   nameOfReference,
   type ProductReference,
   productReference,
+  numbering,
 } from './references.ts';
 import { nameOfRule } from './rule-shape.ts';
 import { ruleTree } from './rule-tree.ts';
@@ -60,12 +61,10 @@ export async function readProductNames(em: EntityManager, workspaceId: string): 
       'order by "key"',
     [workspaceId],
   );
-  const seen = new Map<string, number>();
+  const nthOf = numbering();
   return rows.map((row) => {
     if (row.authorKey !== null) return { ...row, sharedName: null, reference: row.authorKey, name: row.authorKey };
-    const nth = (seen.get(row.title) ?? 0) + 1;
-    seen.set(row.title, nth);
-    const reference = productReference(row.title, nth);
+    const reference = productReference(row.title, nthOf(row.title));
     return { ...row, sharedName: row.title, reference, name: nameOfReference(reference) };
   });
 }
@@ -266,10 +265,9 @@ function rulesOf(
   ground: Ground,
   references: ReadonlyMap<string, EndpointReference>,
 ): { key: number; tree: Tree }[] {
-  const seen = new Map<string, number>();
+  const nthOf = numbering();
   return rows.map(({ key, authorKey, name, enabled, tags, definition, notify }) => {
-    const nth = authorKey === null ? (seen.get(name) ?? 0) + 1 : 1;
-    if (authorKey === null) seen.set(name, nth);
+    const nth = authorKey === null ? nthOf(name) : 1;
     const told = notify === null ? TELL_ALL : manner(notify);
     const endpoints = told.endpointIds?.flatMap((id) => references.get(id) ?? []) ?? null;
     const stored = {

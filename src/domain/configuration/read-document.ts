@@ -7,7 +7,7 @@ import { DASHBOARD } from './dashboard-shape.ts';
 import { DEVICE } from './device-shape.ts';
 import { ENDPOINT } from './endpoint-shape.ts';
 import { PRODUCT } from './product-shape.ts';
-import { nameOfDevice, nameWithoutKey, readDeviceReference } from './references.ts';
+import { nameOfDevice, nameWithoutKey, numbering, readDeviceReference } from './references.ts';
 import { type Block, blocking, type GroupShape, isObject, readGroup, shown, type Tree } from './shape.ts';
 import { MEMBER, TOKEN } from './token-shape.ts';
 import { text } from './values.ts';
@@ -93,15 +93,14 @@ export async function readDocument(value: unknown, blocks: Block[]): Promise<Doc
 
 async function readSection(section: Section, list: unknown[], blocks: Block[]): Promise<Asked[]> {
   const asked: Asked[] = [];
-  const seen = new Map<string, number>();
+  const nthOf = numbering();
   await eachInTurns(list.entries(), ([index, item]) => {
     const { name, sharedName } = nameOf(section, item);
     if (name === null) {
       readGroup(SECTIONS[section], item, `${section}[${index}]`, blocks);
       return;
     }
-    const nth = (seen.get(name) ?? 0) + 1;
-    seen.set(name, nth);
+    const nth = nthOf(name);
     const own = sharedName === null ? name : nameWithoutKey(sharedName, nth);
     const path = `${section}[${own}]`;
     if (sharedName === null && nth > 1) blocks.push({ path, message: 'is there twice.' });

@@ -38,6 +38,26 @@ export function nameWithoutKey(name: string, nth: number): string {
   return nth === 1 ? JSON.stringify(name) : `${JSON.stringify(name)}#${nth}`;
 }
 
+/** Numbers what shares a name, in its order from 1. */
+export function numbering(): (name: string) => number {
+  const seen = new Map<string, number>();
+  return (name) => {
+    const nth = (seen.get(name) ?? 0) + 1;
+    seen.set(name, nth);
+    return nth;
+  };
+}
+
+/** What to say of a product that a reference leads to, and that there is not. */
+export function noProduct(name: string): string {
+  return `there is no product ${name}, in the workspace or in the document.`;
+}
+
+/** The same of a device of a product that there is. */
+export function noDevice({ serialNumber }: DeviceReference): string {
+  return `the product has no device with the serial number ${JSON.stringify(serialNumber)}.`;
+}
+
 /** A device as a document names it. */
 export interface DeviceReference {
   product: ProductReference;

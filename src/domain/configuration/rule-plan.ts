@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/sql';
 import { placeholders } from '../sql/long-columns.ts';
 import { piecesOf } from '../sql/pieces.ts';
+import { staying } from './draft.ts';
 import type { EndpointDraft } from './endpoint-plan.ts';
 import { type EndpointName, readEndpointNames } from './endpoint-names.ts';
 import { itemsOf } from './normal-form.ts';
@@ -16,9 +17,9 @@ export async function checkRulesOf(
   { products, endpoints }: { products: readonly ProductDraft[]; endpoints: readonly EndpointDraft[] },
   blocks: Block[],
 ): Promise<ReadonlyMap<string, string>> {
-  const staying = products.filter(({ target }) => target !== undefined);
-  const keys = staying.flatMap(({ path, state, target }) =>
-    itemsOf(must(target)['rules']).flatMap(({ key }) =>
+  const kept = staying(products);
+  const keys = kept.flatMap(({ path, state, target }) =>
+    itemsOf(target['rules']).flatMap(({ key }) =>
       typeof key === 'string' ? [{ key, at: `${path}.rules${segment(key)}.key`, product: state?.key ?? null }] : [],
     ),
   );
@@ -43,7 +44,7 @@ export async function checkRulesOf(
     else if (seen.has(key)) blocks.push({ path: at, message: `another rule has the key "${key}" as well.` });
     seen.add(key);
   }
-  const named = staying.flatMap(({ path, target }) => endpointsNamed(must(target), path));
+  const named = kept.flatMap(({ path, target }) => endpointsNamed(target, path));
   if (named.length === 0) return new Map();
   const names: EndpointName[] = await readEndpointNames(em, workspaceId);
   const ids = new Map(names.map(({ name, id }) => [name, id]));

@@ -4,10 +4,10 @@ import { MAX_OF_WORKSPACE } from '../accounts/token-service.ts';
 import { badInput } from '../../errors.ts';
 import type { TokenScope } from '../entities/token.ts';
 import { placeholders } from '../sql/long-columns.ts';
-import type { Draft } from './draft.ts';
+import { type Draft, staying } from './draft.ts';
 import { paired } from './pairing.ts';
 import type { Asked } from './read-document.ts';
-import { type DeviceReference, nameOfDevice, nameOfReference, type ProductReference } from './references.ts';
+import { type DeviceReference, nameOfDevice, nameOfReference, noDevice, type ProductReference } from './references.ts';
 import { type Block, blocking, type Tree } from './shape.ts';
 import type { TokenState } from './workspace-state.ts';
 import { must } from '../../must.ts';
@@ -58,7 +58,7 @@ function endOf({ expiresAt }: TokenTree): number | null {
 
 /** Devices that tokens of the document are limited to. */
 export function devicesOfTokens(tokens: readonly TokenDraft[]): DeviceReference[] {
-  return staying(tokens).flatMap(({ target }) => tokenOf(must(target)).devices ?? []);
+  return staying(tokens).flatMap(({ target }) => tokenOf(target).devices ?? []);
 }
 
 /** Ids of devices by `nameOfDevice`; those that are not there are absent. */
@@ -105,10 +105,10 @@ export function checkTokens(
   const added = tokens.filter(({ state }) => state === null).length;
   if (added > 0 && count + added > MAX_OF_WORKSPACE)
     blocks.push({ path: 'tokens', message: `A workspace has at most ${MAX_OF_WORKSPACE} tokens; revoke some first.` });
-  for (const { path, is, target } of changed(tokens)) {
-    const { scopes, products, devices, expiresAt } = tokenOf(must(target));
+  for (const { path, is, target } of staying(tokens).filter(({ pending }) => pending.length > 0)) {
+    const { scopes, products, devices, expiresAt } = tokenOf(target);
     const before = is && tokenOf(is);
-    const end = endOf(tokenOf(must(target)));
+    const end = endOf(tokenOf(target));
     blocking(blocks, path, () => {
       for (const scope of new Set([...scopes, ...(before?.scopes ?? [])])) access.requireWorkspace(workspaceId, scope);
       access.requireOutlasts(end);
@@ -122,32 +122,20 @@ export function checkTokens(
   }
   // Also of those that stay as they are: what they are limited to may go with this very document.
   for (const { path, target } of staying(tokens)) {
-    const { products, devices } = tokenOf(must(target));
+    const { products, devices } = tokenOf(target);
     for (const [index, reference] of (products ?? []).entries())
       if (!known.has(nameOfReference(reference)))
-        blocks.push({ path: `${path}.products[${index}]`, message: noProduct(reference) });
+        blocks.push({ path: `${path}.products[${index}]`, message: noProductOf(reference) });
     for (const [index, reference] of (devices ?? []).entries())
       if (!there.has(nameOfDevice(reference)))
         blocks.push({
           path: `${path}.devices[${index}]`,
-          message: known.has(nameOfReference(reference.product))
-            ? `the product has no device with the serial number ${JSON.stringify(reference.serialNumber)}.`
-            : noProduct(reference.product),
+          message: known.has(nameOfReference(reference.product)) ? noDevice(reference) : noProductOf(reference.product),
         });
   }
 }
 
-/** The tokens that the document names. */
-function staying(tokens: readonly TokenDraft[]): TokenDraft[] {
-  return tokens.filter(({ target, wanted }) => target !== undefined && wanted !== undefined);
-}
-
-/** The tokens that come or change. */
-function changed(tokens: readonly TokenDraft[]): TokenDraft[] {
-  return tokens.filter(({ target, pending }) => target !== undefined && pending.length > 0);
-}
-
-function noProduct(reference: ProductReference): string {
+function noProductOf(reference: ProductReference): string {
   const named = typeof reference === 'string' ? `key "${reference}"` : `name "${reference.name}" and no key`;
   return `there is no product with the ${named}, in the workspace or in the document.`;
 }

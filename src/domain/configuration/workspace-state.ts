@@ -11,6 +11,7 @@ import {
   nameOfReference,
   nameWithoutKey,
   type ProductReference,
+  numbering,
 } from './references.ts';
 import type { Tree } from './shape.ts';
 import { inOrder, MEMBER, TOKEN } from './token-shape.ts';
@@ -67,10 +68,8 @@ export async function readTokenStates(
     references,
     limits.flatMap((limit) => limit.devices ?? []),
   );
-  const seen = new Map<string, number>();
+  const nthOf = numbering();
   return rows.map(({ id, name, scopes, fields, expiresAt }, at) => {
-    const nth = (seen.get(name) ?? 0) + 1;
-    seen.set(name, nth);
     const end = expiresAt === null ? null : Number(expiresAt);
     const tree = normalOf(TOKEN, {
       name,
@@ -80,7 +79,7 @@ export async function readTokenStates(
       fields: listIn(fields)?.toSorted() ?? null,
       expiresAt: end === null ? null : new Date(end).toISOString(),
     });
-    return { id, name: nameWithoutKey(name, nth), sharedName: name, expiresAt: end, tree };
+    return { id, name: nameWithoutKey(name, nthOf(name)), sharedName: name, expiresAt: end, tree };
   });
 }
 
