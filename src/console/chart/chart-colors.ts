@@ -1,29 +1,10 @@
-const NAMES = [
-  'text',
-  'muted',
-  'line',
-  'panel',
-  'good',
-  'warn',
-  'bad',
-  'series-1',
-  'series-2',
-  'series-3',
-  'series-4',
-  'series-5',
-  'series-6',
-];
+/** Colours of lines beside each other, in their order. */
+export const LINE_COLORS = ['series-1', 'series-2', 'series-3', 'series-4', 'series-5', 'series-6'] as const;
+
+const NAMES = ['text', 'muted', 'line', 'panel', 'good', 'warn', 'bad', ...LINE_COLORS];
 
 /** A variable of the style sheet that canvases use. */
-export type ColorName =
-  | 'text'
-  | 'muted'
-  | 'line'
-  | 'panel'
-  | 'good'
-  | 'warn'
-  | 'bad'
-  | `series-${1 | 2 | 3 | 4 | 5 | 6}`;
+export type ColorName = 'text' | 'muted' | 'line' | 'panel' | 'good' | 'warn' | 'bad' | (typeof LINE_COLORS)[number];
 
 let known: Map<string, string> | null = null;
 const listeners = new Set<() => void>();

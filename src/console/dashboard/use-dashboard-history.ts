@@ -13,6 +13,14 @@ type Value = Exclude<MeasuredValue, null>;
 
 /** Maximum devices whose history one widget shows: as many as one query reads. */
 const MAX_DEVICES = 200;
+/** Bounds of the points of one series. */
+const MOST_POINTS = 800;
+const LEAST_POINTS = 60;
+
+/** The points of each of `count` series that have `all` together. */
+export function pointsOfEach(all: number, count: number): number {
+  return Math.max(LEAST_POINTS, Math.min(MOST_POINTS, Math.floor(all / Math.max(1, count))));
+}
 
 /** The values of one field of one device in the range. */
 export interface DashboardSeries extends Columns<Value> {

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { ColorName } from '../chart/chart-colors.ts';
+import { LINE_COLORS } from '../chart/chart-colors.ts';
 import { type Columns, type LivePoint, mergeValues } from '../chart/merge-values.ts';
 import type { OtherSeries } from '../chart/other-series.ts';
 import { levelLine, type Reference } from '../chart/references.ts';
@@ -11,7 +11,7 @@ import { barsShow } from '../fields/meanings.ts';
 import { Note } from '../parts/note.tsx';
 import { type MeasuredValue, numberText } from '../parts/value-text.ts';
 import { barWidth } from './bar-width.ts';
-import { type DashboardSeries, useDashboardHistory } from './use-dashboard-history.ts';
+import { type DashboardSeries, pointsOfEach, useDashboardHistory } from './use-dashboard-history.ts';
 import { valueKey } from './use-pushed-values.ts';
 import { aggregationOf, lineColor, type Options, optionsOf, type Threshold, widgetText } from './widget-options.ts';
 import type { WidgetProps } from './widget-props.ts';
@@ -19,16 +19,12 @@ import { type DashboardField, rangeMs, type Widget } from './widgets.ts';
 
 type Value = Exclude<MeasuredValue, null>;
 
-/** Points of all charts of a widget together, and the least of each. */
+/** Points of all charts of a widget together. */
 const POINTS = 4_000;
-const MOST_POINTS = 800;
-const LEAST_POINTS = 60;
 const LOWEST = 96;
 const NONE: readonly never[] = [];
 /** Height of the names below a chart of several devices. */
 const LEGEND = 24;
-/** Those of the lines of a chart, in their order. */
-const COLORS = [1, 2, 3, 4, 5, 6].map((at) => `series-${at}` as ColorName);
 
 /**
  * Charts of a widget's fields: lines of up to six devices in one, bars and states of each device by itself. They move on
@@ -38,8 +34,7 @@ export function WidgetCharts({ widget, devices, fields, live, height }: WidgetPr
   const isBars = widget.kind === 'bar';
   const options = optionsOf(widget);
   const bar = options.width === undefined ? barWidth(rangeMs(widget.range)) : ownBar(options.width);
-  const many = Math.max(1, devices.length * fields.length);
-  const points = Math.max(LEAST_POINTS, Math.min(MOST_POINTS, Math.floor(POINTS / many)));
+  const points = pointsOfEach(POINTS, devices.length * fields.length);
   const aggregation = aggregationOf(widget) ?? barsShow(fields.map(({ meaning }) => meaning));
   const how = isBars ? { resolution: bar.resolution, aggregation } : { points };
   // Fetch one bar more than shown: the first one is cut off where the range begins.
@@ -62,14 +57,15 @@ export function WidgetCharts({ widget, devices, fields, live, height }: WidgetPr
       {charts.map(({ field, shown }) => {
         const own = nameOf(field);
         const names = shown.map(({ name }) => name).join(', ');
-        const title = of.length === 1 ? own : fields.length > 1 ? `${names}, ${own}` : names;
+        const whole = `${names}, ${own}`;
         return (
           <figure key={valueKey(shown[0]?.id ?? null, field.identifier)}>
+            {/* Several are named below their chart. */}
             {of.length > 1 && (shown.length === 1 || fields.length > 1) && (
-              <figcaption class="hint">{shown.length === 1 ? title : own}</figcaption>
+              <figcaption class="hint">{shown.length > 1 ? own : fields.length > 1 ? whole : names}</figcaption>
             )}
             <FieldChart
-              label={of.length > 1 ? `${names}, ${own}` : own}
+              label={of.length > 1 ? whole : own}
               field={field}
               kind={widget.kind}
               lines={shown.map(({ id, name }) => {
@@ -106,7 +102,7 @@ function alike(devices: readonly Shown[], field: DashboardField): { field: Dashb
 
 /** Number of devices in one chart: as many as there are colours, where their values are lines. */
 function togetherOf({ kind }: Widget, { type }: DashboardField): number {
-  return kind === 'bar' || type === 'BOOLEAN' ? 1 : COLORS.length;
+  return kind === 'bar' || type === 'BOOLEAN' ? 1 : LINE_COLORS.length;
 }
 
 function nameOf({ name, identifier }: DashboardField): string {
@@ -147,7 +143,7 @@ function FieldChart({ label, field, kind, lines, from, now, barMs, options, heig
     () =>
       lines.map(({ name, series, pushed }, at): OtherSeries => {
         const { timestamps, values } = series === null ? NOTHING : chartData(series, pushed);
-        return { name, color: COLORS[at] ?? 'series-1', axis: 'same', timestamps, values };
+        return { name, color: LINE_COLORS[at] ?? 'series-1', axis: 'same', timestamps, values };
       }),
     lines.flatMap(({ name, series, pushed }) => [name, series, pushed]),
   );
@@ -156,7 +152,6 @@ function FieldChart({ label, field, kind, lines, from, now, barMs, options, heig
   const resolution = lines[0]?.series?.resolution;
   const isBars = kind === 'bar';
   const isState = type === 'BOOLEAN' && resolution === null;
-  const newest = data.values.findLast((value) => value !== null);
   // Show the present, unfinished bar as a whole.
   const end = isBars ? Math.max(now, (data.timestamps.at(-1) ?? 0) * 1_000 + barMs) : now;
   const begin = from + end - now;
@@ -164,7 +159,9 @@ function FieldChart({ label, field, kind, lines, from, now, barMs, options, heig
     () => (isState ? undefined : thresholds?.flatMap((one) => levelOf(one, begin, end))),
     [thresholds, isState, begin, end],
   );
-  const last = isSeveral ? lasts(all, field, options) : widgetText(newest, field, options);
+  const last = isSeveral
+    ? all.map((line) => `${line.name} ${newestText(line, field, options)}`).join(', ')
+    : newestText(data, field, options);
   const chart = (
     <TimeChart
       label={`${label} over time, last ${last}`}
@@ -191,9 +188,12 @@ function FieldChart({ label, field, kind, lines, from, now, barMs, options, heig
   );
 }
 
-function lasts(lines: readonly OtherSeries[], field: DashboardField, options: Options): string {
-  const last = ({ values }: OtherSeries): number | null => values.findLast((value) => value !== null) ?? null;
-  return lines.map((line) => `${line.name} ${widgetText(last(line), field, options)}`).join(', ');
+function newestText({ values }: ChartData, field: DashboardField, options: Options): string {
+  return widgetText(
+    values.findLast((value) => value !== null),
+    field,
+    options,
+  );
 }
 
 function levelOf({ above, below, color }: Threshold, from: number, to: number): Reference[] {

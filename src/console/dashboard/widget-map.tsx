@@ -5,16 +5,14 @@ import { type TrackPoint, trackBeside, trackOf } from '../map/track.ts';
 import { type NamedTrack, TrackMap } from '../map/track-map.tsx';
 import { Note } from '../parts/note.tsx';
 import { dateTimeText } from '../parts/time-text.ts';
-import { type DashboardSeries, useDashboardHistory } from './use-dashboard-history.ts';
+import { type DashboardSeries, pointsOfEach, useDashboardHistory } from './use-dashboard-history.ts';
 import { type DashboardLive, valueKey } from './use-pushed-values.ts';
 import { optionsOf } from './widget-options.ts';
 import type { WidgetProps } from './widget-props.ts';
 import { counted, t } from '../texts/texts.ts';
 
-/** Points of all tracks of a map together, and the bounds of each. */
+/** Points of all tracks of a map together. */
 const POINTS = 8_000;
-const MOST_POINTS = 800;
-const LEAST_POINTS = 60;
 const LOWEST = 120;
 /** Height of the line below the map. */
 const BELOW = 28;
@@ -35,10 +33,7 @@ interface Marked {
 
 /** The ways of the devices in the range, or where they are, on one map to drag and zoom. */
 export function WidgetMap({ widget, devices, fields, live, height }: WidgetProps) {
-  const points = Math.max(
-    LEAST_POINTS,
-    Math.min(MOST_POINTS, Math.floor(POINTS / (devices.length * fields.length || 1))),
-  );
+  const points = pointsOfEach(POINTS, devices.length * fields.length);
   const { series, error } = useDashboardHistory({ widget, devices, fields, live, how: { points } });
   const isTrack = optionsOf(widget).track ?? true;
   const [marked, setMarked] = useState<Marked | null>(null);
@@ -66,7 +61,8 @@ export function WidgetMap({ widget, devices, fields, live, height }: WidgetProps
   const many = counted(new Set(ways.map(({ deviceId }) => deviceId)).size, '{count} device', '{count} devices');
   const at = marked === null ? null : indexOf(ways, marked);
   const title = ways.length > MAX_NAMED ? many : ways.map(({ name }) => name).join(', ');
-  const shown = ways.length === 1 || at !== null ? pointOf(ways, at) : null;
+  // Nothing marked is the last point, where that can be of one way only.
+  const shown = pointAt(ways, at ?? (ways.length === 1 ? (ways[0]?.points.length ?? 0) - 1 : -1));
   return (
     <>
       {error !== null && <Note kind="error">{error}</Note>}
@@ -77,7 +73,10 @@ export function WidgetMap({ widget, devices, fields, live, height }: WidgetProps
             label={`${title} on a map`}
             tracks={ways}
             marked={at}
-            onMark={(index) => setMarked(index === null ? null : markedAt(ways, index))}
+            onMark={(index) => {
+              const place = index === null ? null : pointAt(ways, index);
+              setMarked(place && { key: place.way.key, timestamp: place.point.timestamp });
+            }}
             height={Math.max(LOWEST, height - BELOW)}
           />
           <p>
@@ -85,7 +84,7 @@ export function WidgetMap({ widget, devices, fields, live, height }: WidgetProps
               <span class="hint">{many}</span>
             ) : (
               <>
-                {ways.length > 1 && <strong>{shown.name} </strong>}
+                {ways.length > 1 && <strong>{shown.way.name} </strong>}
                 <span class="mono">{placeText(shown.point.place)}</span>{' '}
                 <small>{dateTimeText(new Date(shown.point.timestamp * 1_000))}</small>
               </>
@@ -132,24 +131,13 @@ function indexOf(ways: readonly Way[], { key, timestamp }: Marked): number | nul
   return null;
 }
 
-function markedAt(ways: readonly Way[], index: number): Marked | null {
+/** The point of an index among those of all ways, with its way; null: there is none. */
+function pointAt(ways: readonly Way[], index: number): { way: Way; point: TrackPoint } | null {
   let at = index;
-  for (const { key, points } of ways) {
-    const point = points[at];
-    if (point !== undefined) return { key, timestamp: point.timestamp };
-    at -= points.length;
+  for (const way of ways) {
+    const point = way.points[at];
+    if (point !== undefined) return { way, point };
+    at -= way.points.length;
   }
   return null;
-}
-
-/** The marked point of all tracks, or the last one of all, with the name of its track. */
-function pointOf(ways: readonly Way[], marked: number | null): { name: string; point: TrackPoint } | null {
-  let at = marked ?? Infinity;
-  for (const { name, points } of ways) {
-    const point = points[at];
-    if (point !== undefined) return { name, point };
-    at -= points.length;
-  }
-  const [last, point] = [ways.at(-1), ways.at(-1)?.points.at(-1)];
-  return last === undefined || point === undefined ? null : { name: last.name, point };
 }

@@ -1,4 +1,5 @@
 import { useMemo, useRef } from 'preact/hooks';
+import { LINE_COLORS } from '../chart/chart-colors.ts';
 import { MapButtons, MapGrid } from './map-parts.tsx';
 import { type MapView, pageAt, type Size } from './map-view.ts';
 import { placeText } from './place.ts';
@@ -27,8 +28,6 @@ interface TrackMapProps {
 
 const HEIGHT = 320;
 const NEAR = 40;
-/** Number of colours of tracks. */
-const COLORS = 6;
 
 /**
  * The tracks of devices on a map, each in a colour of its own: a grid of degrees, a scale, their begins and their present
@@ -90,7 +89,7 @@ function Drawing({ tracks, view, size, point }: DrawingProps) {
       {tracks.map(({ endName, points }, index) => {
         const [start, end, path] = [points[0], points.at(-1), paths[index]];
         return (
-          <g key={index} class="track-way" data-color={isOne ? undefined : (index % COLORS) + 1}>
+          <g key={index} class="track-way" style={isOne ? {} : colored(index)}>
             <path class="track-line" d={path?.known} />
             <path class="track-line" data-unknown="true" d={path?.unknown} />
             {start !== undefined && start !== end && (
@@ -103,6 +102,12 @@ function Drawing({ tracks, view, size, point }: DrawingProps) {
       {point !== undefined && <Mark kind="cursor" at={at(point)} name="" />}
     </MapGrid>
   );
+}
+
+/** A colour of its own for a way and its end. */
+function colored(index: number): Record<string, string> {
+  const ink = `var(--${LINE_COLORS[index % LINE_COLORS.length]})`;
+  return { '--way': ink, '--end': ink };
 }
 
 function Mark({ kind, at: { x, y }, name }: { kind: string; at: { x: number; y: number }; name: string }) {
