@@ -71,7 +71,7 @@ export function record(devices: readonly string[], values: number, subscribers?:
   return {
     counts: { record: 1, recordValue: values, ...watched },
     next: (connection, sequence) =>
-      postRequest(`/v1/devices/${devices[(connection * 7 + sequence) % devices.length]}/record/?batch=true`, HEADERS, entries(values)), // prettier-ignore
+      postRequest(`/v1/devices/${devices[(connection * 7 + sequence) % devices.length]}/record/?batch=true`, HEADERS, entries(values)), // oxfmt-ignore
   };
 }
 
@@ -116,7 +116,7 @@ export function list({ productId }: Place, devices: number): Operation {
   return {
     counts: { list: 1, listed: devices },
     next: (connection, sequence) =>
-      postRequest('/graphql', HEADERS, JSON.stringify({ query, variables: { p: productId, n: connection * 1e6 + sequence } })), // prettier-ignore
+      postRequest('/graphql', HEADERS, JSON.stringify({ query, variables: { p: productId, n: connection * 1e6 + sequence } })), // oxfmt-ignore
   };
 }
 

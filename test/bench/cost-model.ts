@@ -45,7 +45,7 @@ export function fitCosts(runs: readonly Measured[]): Costs {
     const least = sizes.reduce((sum, size) => sum + size, 1) / runs.length / 20;
     const scales = sizes.map((size) => 1 / Math.max(size, least));
     const rows = runs.map(({ counts }, at) => UNITS.map((unit) => (counts[unit] ?? 0) * scales[at]!));
-    const found = leastSquares(rows, runs.map(({ used }, at) => used[part] * scales[at]!)); // prettier-ignore
+    const found = leastSquares(rows, runs.map(({ used }, at) => used[part] * scales[at]!)); // oxfmt-ignore
     UNITS.forEach((unit, at) => (costs[unit][part] = found[at]!));
   }
   return costs;

@@ -71,9 +71,9 @@ async function measureAll(on: string, url: string, more: Record<string, string>,
       if (round === 0) continue;
       if (run.failed > MOST_FAILED * run.requests)
         throw new Error(`${run.failed} of ${run.requests} answers of ${load} were no 200`);
-      print({ on, load, requests: run.requests, micros: Math.round(micros(run.used) / run.requests), ...each(run.used, run.requests) }); // prettier-ignore
+      print({ on, load, requests: run.requests, micros: Math.round(micros(run.used) / run.requests), ...each(run.used, run.requests) }); // oxfmt-ignore
       const before = least.get(load);
-      if (before === undefined || micros(run.used) / run.requests < micros(before.used) / before.requests) least.set(load, run); // prettier-ignore
+      if (before === undefined || micros(run.used) / run.requests < micros(before.used) / before.requests) least.set(load, run); // oxfmt-ignore
     }
   await server.stop();
   const compacted = await compacting(env, url);
@@ -127,7 +127,7 @@ function loadsOfOneKind(place: Place, others: readonly string[]): Record<string,
 /** What they are checked against. */
 function mixedLoads(place: Place, others: readonly string[]): Record<string, Load> {
   const { devices } = place;
-  const gateways = [record(others, 5), record(others, 30), record(others, 5), record(others, 5), chart(place, 30, 2, 120)]; // prettier-ignore
+  const gateways = [record(others, 5), record(others, 30), record(others, 5), record(others, 5), chart(place, 30, 2, 120)]; // oxfmt-ignore
   return {
     'gateways and charts of a month': { operations: gateways, connections: 32, requests: 1_000 },
     'networks and lists': {
@@ -232,7 +232,7 @@ function each(used: Amounts, count: number): Partial<Amounts> {
 /** Without what is nothing. */
 function rounded(amounts: Amounts): Partial<Amounts> {
   const entries = Object.entries(amounts) as [Part, number][];
-  return Object.fromEntries(entries.map(([part, amount]) => [part, Math.round(amount * 100) / 100]).filter(([, amount]) => amount !== 0)); // prettier-ignore
+  return Object.fromEntries(entries.map(([part, amount]) => [part, Math.round(amount * 100) / 100]).filter(([, amount]) => amount !== 0)); // oxfmt-ignore
 }
 
 function print(line: Record<string, unknown>): void {
