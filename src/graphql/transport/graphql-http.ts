@@ -1,4 +1,4 @@
-import { ApolloServer, HeaderMap } from '@apollo/server';
+import { ApolloServer, type GraphQLResponse, HeaderMap } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
@@ -6,7 +6,7 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, OperationTypeNode } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type Koa from 'koa';
 import { AppError, badInput, databaseAway } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
@@ -22,12 +22,9 @@ interface GraphqlHttpDeps {
   log: GraphqlLog;
 }
 
-/** The context of Apollo Server: the admitted operation. */
+/** The context of Apollo Server: a document that was parsed and is valid. */
 interface ApolloContext {
-  admitted: AdmittedOperation;
-  requestId: string | undefined;
-  /** Data too long to be written at once, and the errors beside it. Apollo Server copies the context, nothing in it. */
-  long: { written: Buffer | null; errors: readonly GraphQLFormattedError[] | undefined };
+  document: DocumentNode;
 }
 
 /** Maximum characters of a body without a token: signing in is short. */
@@ -36,12 +33,17 @@ const MAX_OF_STRANGERS = 65_536;
 const LONG = 16_384;
 const JSON_TYPE = 'application/json';
 const RESPONSE_TYPE = 'application/graphql-response+json';
-/** Stands for long data in Apollo Server, and for its text. */
-const LONG_DATA = {};
-const WRITTEN_BEFORE = '';
+/** Tells Apollo Server that the operation runs: its answer is written here. */
+const ACCEPTED: GraphQLResponse = {
+  http: { status: undefined, headers: new HeaderMap() },
+  body: { kind: 'single', singleResult: {} },
+};
 const NO_SUBSCRIPTIONS = 'Subscriptions need a WebSocket on this path with the protocol graphql-transport-ws.';
 
-/** `/graphql` over HTTP (CONTRACT 7): an adapter between Koa, the operations and Apollo Server. */
+/**
+ * `/graphql` over HTTP (CONTRACT 7): an adapter between Koa, Apollo Server and the operations. Apollo Server says whether
+ * and with which headers an admitted operation may be answered; operations run and are written here.
+ */
 export class GraphqlHttp {
   readonly #deps: GraphqlHttpDeps;
   readonly #apollo: ApolloServer<ApolloContext>;
@@ -66,28 +68,26 @@ export class GraphqlHttp {
 
   /** Answers a GET or POST. Throws AppError METHOD_NOT_ALLOWED for the app's problem responder. */
   async handle(context: Koa.Context): Promise<void> {
-    let admitted: AdmittedOperation;
     try {
       const asking = await this.#deps.contextFor(context);
       context.res.once('close', () => {
         if (!context.res.writableFinished) asking.budget.end(new AppError('UNAVAILABLE', 'The client is gone.'));
       });
-      admitted = await this.#deps.operations.admit(await this.#read(context, asking), asking);
+      const admitted = await this.#deps.operations.admit(await this.#read(context, asking), asking);
       const { operation } = admitted.operation;
       if (operation === OperationTypeNode.SUBSCRIPTION) throw badInput(NO_SUBSCRIPTIONS);
       if (context.method === 'GET' && operation !== OperationTypeNode.QUERY) throw notAllowed('POST');
+      if (await this.#mayBeAnswered(context, admitted)) await this.#answer(context, admitted);
     } catch (error) {
       if (error instanceof AppError && error.code === 'METHOD_NOT_ALLOWED') throw error;
       this.#refuse(context, error);
-      return;
     }
-    const { query, operationName } = admitted.request;
-    const asked: ApolloContext = {
-      admitted,
-      requestId: requestIdOf(context),
-      long: { written: null, errors: undefined },
-    };
-    const response = await this.#apollo.executeHTTPGraphQLRequest({
+  }
+
+  /** Asks Apollo Server, and sets the headers that it wants; where it refuses, its answer, too. */
+  async #mayBeAnswered(context: Koa.Context, { request, checked }: AdmittedOperation): Promise<boolean> {
+    const { query, operationName } = request;
+    const { status, headers, body } = await this.#apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: {
         method: 'POST',
         headers: new HeaderMap([
@@ -95,18 +95,27 @@ export class GraphqlHttp {
           ['accept', context.get('accept') || JSON_TYPE],
         ]),
         search: '',
-        // The variables went with the admitted operation.
         body: { query, ...(operationName == null ? {} : { operationName }) },
       },
-      context: async () => asked,
+      context: async () => ({ document: checked.document }),
     });
-    const unexecuted = response.status === 400 && wantsPlainJson(context);
-    context.status = unexecuted ? 200 : (response.status ?? 200);
-    for (const [name, value] of response.headers) context.set(name, value);
+    for (const [name, value] of headers) context.set(name, value);
+    if (status === undefined) return true;
+    context.status = status;
     // graphql 16 has no incremental results.
-    const text = response.body.kind === 'complete' ? response.body.string : '';
-    // Apollo Server may have answered something else after all.
-    context.body = text === WRITTEN_BEFORE ? longAnswer(asked.long) : text;
+    context.body = body.kind === 'complete' ? body.string : '';
+    return false;
+  }
+
+  async #answer(context: Koa.Context, admitted: AdmittedOperation): Promise<void> {
+    const { result, written } = await this.#deps.operations.execute(admitted);
+    const { data } = result;
+    const errors = result.errors && this.#formatted(result.errors, requestIdOf(context));
+    // A result without data was not executed: the variables did not fit.
+    context.status = data !== undefined || wantsPlainJson(context) ? 200 : 400;
+    if (written !== null) context.body = withErrors(written, errors);
+    else if (data == null || errors !== undefined) context.body = `${JSON.stringify({ errors, data })}\n`;
+    else context.body = this.#textOf(data);
   }
 
   /** Reads the operation: a long body in its caller's turn, and only with a token. */
@@ -152,13 +161,7 @@ export class GraphqlHttp {
       allowBatchedHttpRequests: false,
       includeStacktraceInErrorResponses: false,
       nodeEnv: 'production',
-      // Admitted documents are there: Apollo Server neither parses nor validates them again.
-      documentStore: {
-        get: async (key) => operations.documents.byHash(key.slice(key.lastIndexOf(':') + 1))?.document,
-        set: async () => {},
-        delete: async () => {},
-      },
-      stringifyResult: ({ data, errors }) => this.#text({ data, errors }),
+      documentStore: null,
       logger: { debug: () => {}, info: () => {}, warn: note('warn'), error: note('error') },
       plugins: [
         ApolloServerPluginCacheControlDisabled(),
@@ -167,39 +170,23 @@ export class GraphqlHttp {
         ApolloServerPluginSchemaReportingDisabled(),
         ApolloServerPluginUsageReportingDisabled(),
         {
-          requestDidStart: async () => ({
-            responseForOperation: async ({ contextValue }) => {
-              const { result, written } = await operations.execute(contextValue.admitted);
-              const answer = this.#answer(result, contextValue.requestId);
-              Object.assign(contextValue.long, { written, errors: answer.errors });
-              return {
-                // A result without data was not executed: the variables did not fit.
-                http: { status: result.data === undefined ? 400 : undefined, headers: new HeaderMap() },
-                body: { kind: 'single', singleResult: written === null ? answer : { data: LONG_DATA } },
-              };
-            },
-          }),
+          requestDidStart: async (request) => {
+            // Neither parsed nor validated again.
+            Object.assign(request, { document: request.contextValue.document });
+            return { responseForOperation: async () => ACCEPTED };
+          },
         },
       ],
     });
   }
 
-  /** Equal queries that share an answer have the same data. */
-  #text({ data, errors }: { data?: object | null | undefined; errors?: unknown }): string {
-    if (data === LONG_DATA) return WRITTEN_BEFORE;
-    if (data == null || errors !== undefined) return `${JSON.stringify({ errors, data })}\n`;
+  /** Writes data, once for equal queries that share an answer. */
+  #textOf(data: object): string {
     const known = this.#texts.get(data);
     if (known !== undefined) return known;
     const text = `${JSON.stringify({ data })}\n`;
     this.#texts.set(data, text);
     return text;
-  }
-
-  #answer({ data, errors }: ExecutionResult, requestId: string | undefined) {
-    return {
-      ...(errors === undefined ? {} : { errors: this.#formatted(errors, requestId) }),
-      ...(data === undefined ? {} : { data }),
-    };
   }
 }
 
@@ -207,11 +194,6 @@ export class GraphqlHttp {
 function requestIdOf({ res }: Koa.Context): string | undefined {
   const id = res.getHeader('X-Request-Id');
   return typeof id === 'string' ? id : undefined;
-}
-
-/** A long answer, written as `#text` does. */
-function longAnswer({ written, errors }: ApolloContext['long']): Buffer | null {
-  return written && withErrors(written, errors);
 }
 
 function wantsPlainJson(context: Koa.Context): boolean {
