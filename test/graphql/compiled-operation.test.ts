@@ -14,6 +14,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { CheckedDocuments } from '../../src/graphql/operation/checked-documents.ts';
 import { compileOperation, type Execute } from '../../src/graphql/operation/compiled-operation.ts';
+import { profileOf } from '../../src/graphql/operation/operation-profile.ts';
 import { comparing } from '../support/comparing.ts';
 
 const SDL = `
@@ -63,7 +64,8 @@ function createSchema(): { schema: GraphQLSchema; asked: () => number } {
 
 /** With room for so many fields of plans. */
 function compile(schema: GraphQLSchema, document: DocumentNode, room = { fields: 1000 }, name?: string): Execute {
-  return compileOperation(schema, { fragments: fragmentsOf(document), room }, getOperationAST(document, name)!);
+  const [fragments, operation] = [fragmentsOf(document), getOperationAST(document, name)!];
+  return compileOperation(schema, { fragments, room }, operation, profileOf({ schema, fragments, operation }).deciders);
 }
 
 function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {

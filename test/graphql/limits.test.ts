@@ -3,6 +3,7 @@ import {
   getIntrospectionQuery,
   getVariableValues,
   GraphQLError,
+  GraphQLObjectType,
   Kind,
   Lexer,
   type OperationDefinitionNode,
@@ -15,7 +16,8 @@ import { CheckedDocuments } from '../../src/graphql/operation/checked-documents.
 import { RefusedDocument } from '../../src/graphql/operation/refused-document.ts';
 import { parseWithinLimits, SHAPE_LIMITS } from '../../src/graphql/operation/shape-limits.ts';
 import { CALL_FIELDS } from '../decoders/webhook-client.ts';
-import { MAX_COST, operationCost } from '../../src/graphql/operation/operation-cost.ts';
+import { costOf as amountOf, MAX_COST } from '../../src/graphql/operation/operation-cost.ts';
+import { profileOf } from '../../src/graphql/operation/operation-profile.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { repeatedIn, TOO_MUCH } from './refused-documents.ts';
 
@@ -69,7 +71,7 @@ function costOf(query: string, variables: Record<string, unknown> = {}): number 
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   const operation = document.definitions[0] as OperationDefinitionNode;
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
-  return operationCost({ schema, fragments, variables: coerced ?? {} }, operation);
+  return amountOf(profileOf({ schema, fragments, operation }).price, coerced ?? {});
 }
 
 describe('what every operation may look like', () => {
@@ -102,9 +104,9 @@ describe('what every operation may look like', () => {
   ])('lets pass: %s', (_, query) => expect(refusalOf(query)).toBeNull());
 
   it('does not look for the places of errors in long texts, nor keeps what would be needed for it', () => {
-    expect(parseWithinLimits('{ a }').definitions[0]!.loc).toMatchObject({ start: 0, end: 5 });
+    expect(parseWithinLimits('{ a }').document.definitions[0]!.loc).toMatchObject({ start: 0, end: 5 });
     for (const filling of ['\n'.repeat(600), '#x'.repeat(9000)])
-      expect(parseWithinLimits(`{ a }${filling}`)).not.toHaveProperty('loc');
+      expect(parseWithinLimits(`{ a }${filling}`).document).not.toHaveProperty('loc');
   });
 
   it('says where a mistake is, and its code', () => {
@@ -143,7 +145,7 @@ describe('what every operation may look like', () => {
 
   it('leaves syntax errors and circular fragments to those who report them', () => {
     expect(() => parseWithinLimits('{ a ')).toThrow(GraphQLError);
-    const document = parseWithinLimits('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }');
+    const { document } = parseWithinLimits('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }');
     expect(validate(schema, document)).not.toEqual([]);
   });
 
@@ -244,5 +246,23 @@ describe('what an operation costs', () => {
       '{ devices { edges { node { ...D } } } } fragment D on Device { id product { ...P } } fragment P on Product { name }';
     expect(costOf(spread)).toBeCloseTo(plain);
     expect(costOf('{ devices { edges { node { ... on Device { id product { name } } } } } }')).toBeCloseTo(plain);
+  });
+
+  it('looks through a document once, each fragment once, and then only at what variables decide', () => {
+    const documents = new CheckedDocuments(schema);
+    const spreads = Array.from({ length: 20 }, (_, at) => `d${at}: device(id: "${at}") { ...D }`).join(' ');
+    const [head, tail] = ['query ($n: Int)', '} fragment D on Device { id name product { id name } }'];
+    const checked = documents.check(`${head} { devices(first: $n) { edges { node { ...D } } } ${spreads} ${tail}`);
+    const operation = checked.document.definitions[0] as OperationDefinitionNode;
+    const looking = vi.spyOn(GraphQLObjectType.prototype, 'getFields');
+    const profile = documents.profileOf(checked, operation);
+    expect(profile.fields).toBe(1 + 2 + 20 + 5);
+    expect(looking).toHaveBeenCalledTimes(profile.fields);
+    expect(documents.profileOf(checked, operation)).toBe(profile);
+    const ten = amountOf(profile.price, { n: 10 });
+    expect(amountOf(profile.price, { n: 20 }) - ten).toBeCloseTo(
+      10 * (1 + costOf('{ device(id: "1") { ...D } } fragment D on Device { id name product { id name } }')),
+    );
+    looking.mockRestore();
   });
 });

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type FragmentDefinitionNode, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
+import { type OperationDefinitionNode, validate } from 'graphql';
 import type { Access } from '../../src/domain/access/access.ts';
 import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { AppError } from '../../src/errors.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
-import { checkLists } from '../../src/graphql/operation/list-limits.ts';
+import { checkInputs } from '../../src/graphql/operation/input-limits.ts';
+import { profileOf } from '../../src/graphql/operation/operation-profile.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
+import { parseWithinLimits } from '../../src/graphql/operation/shape-limits.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
@@ -14,13 +16,11 @@ const TIMES = 'from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z"';
 
 /** What is said of the operation's lists; null: nothing. */
 function refusalOf(query: string, variables: Record<string, unknown> = {}): string | null {
-  const document = parse(query);
+  const { document, fragments } = parseWithinLimits(query);
   expect(validate(schema, document)).toEqual([]);
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions)
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  const operation = document.definitions[0] as OperationDefinitionNode;
   try {
-    checkLists(schema, fragments, document.definitions[0] as OperationDefinitionNode, variables);
+    checkInputs(profileOf({ schema, fragments, operation }), operation, variables);
     return null;
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'BAD_USER_INPUT') throw error;

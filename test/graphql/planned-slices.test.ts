@@ -50,6 +50,7 @@ function open(length: number) {
       schema,
       compiled,
       getOperationAST(document)!,
+      [],
     )({
       schema,
       document,

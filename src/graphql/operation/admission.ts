@@ -1,25 +1,22 @@
+import { hash } from 'node:crypto';
 import {
-  type FragmentDefinitionNode,
   getNamedType,
   getVariableValues,
   type GraphQLSchema,
   isLeafType,
-  Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
-  type SelectionSetNode,
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
 import { rightOfOperation } from '../../domain/access/rights.ts';
 import { badInput } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
-import type { CheckedDocument } from './checked-documents.ts';
-import { checkLists } from './list-limits.ts';
-import { MAX_COST, operationCost } from './operation-cost.ts';
+import { checkInputs } from './input-limits.ts';
+import { costOf, MAX_COST } from './operation-cost.ts';
 import { fieldsLeft, type PlanSource } from './operation-plan.ts';
+import type { OperationProfile } from './operation-profile.ts';
 import { tooComplex } from './shape-limits.ts';
-import { checkVariableUses } from './variable-uses.ts';
 import { must } from '../../must.ts';
 
 /** Fields that graphql-js answers by itself; a subscription to one is no subscription. */
@@ -30,28 +27,25 @@ const META: ReadonlySet<string> = new Set(['__schema', '__type', '__typename']);
  * UNAUTHENTICATED, BAD_USER_INPUT or QUERY_TOO_COMPLEX.
  */
 export function admit(
-  schema: GraphQLSchema,
-  { fragments }: CheckedDocument,
-  operation: OperationDefinitionNode,
+  source: PlanSource,
+  profile: OperationProfile,
   variables: Readonly<Record<string, unknown>>,
   context: GraphqlContext,
 ): number {
-  const names = rootFields(operation.selectionSet, fragments);
+  const { schema, operation } = source;
   // Denied before any resolver runs: the getter throws when there is no access.
-  if (!names.every((name) => isOpenToAll(operation.operation, name))) void context.access;
+  if (![...profile.rootFields].every((name) => isOpenToAll(operation.operation, name))) void context.access;
 
-  checkVariableUses(fragments, operation, variables);
   // Checked before they are converted: a body may hold very many entries.
-  checkLists(schema, fragments, operation, variables);
+  checkInputs(profile, operation, variables);
   const { values: coerced, mistaken } = coercedValues(schema, operation, variables);
-  const cost = operationCost({ schema, fragments, variables: coerced, mistaken }, operation);
+  const cost = costOf(profile.price, coerced, mistaken);
   if (cost > MAX_COST) throw tooComplex('cost', MAX_COST, Math.ceil(cost));
-  if (operation.operation === OperationTypeNode.SUBSCRIPTION)
-    checkSubscription({ schema, fragments, operation }, coerced);
+  if (operation.operation === OperationTypeNode.SUBSCRIPTION) checkSubscription(source, coerced);
   return cost;
 }
 
-/** The variables that the operation declares: the others change nothing, and a subscription would keep them. */
+/** The variables that the operation declares, in that order: others change nothing, and a subscription would keep them. */
 export function declaredVariables(
   { variableDefinitions = [] }: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
@@ -62,6 +56,17 @@ export function declaredVariables(
     if (Object.hasOwn(variables, name)) declared[name] = variables[name];
   }
   return declared;
+}
+
+/** A text that is equal for operations that are answered alike; subscriptions may begin anywhere. */
+export function operationKey(
+  documentHash: string,
+  { name }: OperationDefinitionNode,
+  { beginning }: Pick<OperationProfile, 'beginning'>,
+  declared: Readonly<Record<string, unknown>>,
+): string {
+  const given = Object.entries(declared).filter(([variable]) => variable !== beginning);
+  return hash('sha256', JSON.stringify([documentHash, name?.value, given]), 'base64url');
 }
 
 /**
@@ -105,19 +110,4 @@ function isOpenToAll(operation: string, name: string): boolean {
   if (META.has(name)) return operation !== 'subscription';
   const type = operation.slice(0, 1).toUpperCase() + operation.slice(1);
   return rightOfOperation(`${type}.${name}`)?.needs === 'everybody';
-}
-
-function rootFields(set: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): string[] {
-  const seen = new Set<string>();
-  const collect = ({ selections }: SelectionSetNode): string[] =>
-    selections.flatMap((selection) => {
-      if (selection.kind === Kind.FIELD) return [selection.name.value];
-      if (selection.kind === Kind.INLINE_FRAGMENT) return collect(selection.selectionSet);
-      const name = selection.name.value;
-      const fragment = fragments.get(name);
-      if (fragment === undefined || seen.has(name)) return [];
-      seen.add(name);
-      return collect(fragment.selectionSet);
-    });
-  return collect(set);
 }

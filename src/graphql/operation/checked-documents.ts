@@ -4,37 +4,40 @@ import {
   type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLSchema,
-  Kind,
+  type OperationDefinitionNode,
   SingleFieldSubscriptionsRule,
   specifiedRules,
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Execute, PlanRoom } from './compiled-operation.ts';
+import { type OperationProfile, profileOf } from './operation-profile.ts';
 import { RefusedDocument } from './refused-document.ts';
-import { parseWithinLimits } from './shape-limits.ts';
+import { type ParsedDocument, parseWithinLimits } from './shape-limits.ts';
 
 /** Maximum estimated bytes of kept documents; of those asked for without a token, less. */
 const MAX_KEPT_BYTES = 32 * 1_048_576;
 const MAX_ANONYMOUS_BYTES = 1_048_576;
 /** Estimated bytes per token of a parsed document … */
 const BYTES_PER_TOKEN = 500;
-/** … and a field of a plan. A document weighs from the start what its plans may come to: its books need not follow them. */
+/** … and a field of a plan or profile. A document weighs from the start what these may come to: its books need not follow. */
 const BYTES_PER_FIELD = 350;
 const FIELDS_PER_TOKEN = 2;
 
 /** A document that was parsed, is within the limits of its shape, and is valid. */
 export interface CheckedDocument {
   query: string;
-  /** SHA-256 of the text in hexadecimal: the name that Apollo Server gives it. */
+  /** SHA-256 of the text in hexadecimal. */
   hash: string;
   document: DocumentNode;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** Whether it was admitted before. */
   isKept: boolean;
+  /** Profiles of operations, made when they are asked for. */
+  profiles: Map<OperationDefinitionNode, OperationProfile>;
   /** Compiled operations by name. */
   compiled: Map<string | undefined, Execute>;
-  /** Room for the plans of all its operations. */
+  /** Room for the profiles and plans of all its operations. */
   room: PlanRoom;
   /** Estimated bytes in memory, its room included. */
   bytes: number;
@@ -67,17 +70,15 @@ export class CheckedDocuments {
 
   /** The document, if it was admitted before. */
   kept(query: string): CheckedDocument | undefined {
-    return this.byHash(hash('sha256', query));
+    const name = hash('sha256', query);
+    return this.#kept.get(name) ?? this.#anonymous.get(name);
   }
 
   /** Throws AppError QUERY_TOO_COMPLEX, or RefusedDocument with syntax errors or what validation found. */
   check(query: string): CheckedDocument {
-    const document = parsed(query);
+    const { document, fragments } = parsed(query);
     const mistakes = this.#mistakes(document);
     if (mistakes.length > 0) throw new RefusedDocument(mistakes, 'GRAPHQL_VALIDATION_FAILED');
-    const fragments = new Map<string, FragmentDefinitionNode>();
-    for (const definition of document.definitions)
-      if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
     const tokens = tokensOf(document);
     return {
       query,
@@ -85,6 +86,7 @@ export class CheckedDocuments {
       document,
       fragments,
       isKept: false,
+      profiles: new Map(),
       compiled: new Map(),
       room: { fields: tokens * FIELDS_PER_TOKEN },
       bytes: query.length * 2 + tokens * (BYTES_PER_TOKEN + FIELDS_PER_TOKEN * BYTES_PER_FIELD),
@@ -110,8 +112,16 @@ export class CheckedDocuments {
       (anonymous ? this.#anonymous : this.#kept).set(document.hash, document);
   }
 
-  byHash(name: string): CheckedDocument | undefined {
-    return this.#kept.get(name) ?? this.#anonymous.get(name);
+  /** The profile of an operation of the document. */
+  profileOf({ fragments, profiles, room }: CheckedDocument, operation: OperationDefinitionNode): OperationProfile {
+    const before = profiles.get(operation);
+    if (before !== undefined) return before;
+    const profile = profileOf({ schema: this.#schema, fragments, operation });
+    if (profile.fields <= room.fields) {
+      room.fields -= profile.fields;
+      profiles.set(operation, profile);
+    }
+    return profile;
   }
 }
 
@@ -122,7 +132,7 @@ function tokensOf({ loc, tokenCount = 0 }: DocumentNode): number {
   return Math.max(tokens, tokenCount);
 }
 
-function parsed(query: string): DocumentNode {
+function parsed(query: string): ParsedDocument {
   try {
     return parseWithinLimits(query);
   } catch (error) {

@@ -7,7 +7,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { deciders, type PlannedField, plannedFields, planOperation, type PlanSource } from './operation-plan.ts';
+import { type PlannedField, plannedFields, planOperation, type PlanSource } from './operation-plan.ts';
 import { executePlanned } from './planned-execution.ts';
 
 /** Runs an operation: the event of a subscription as `rootValue`, null for the others. */
@@ -26,18 +26,21 @@ interface Compilable {
   room: PlanRoom;
 }
 
-/** An operation of a validated document, its fields found once for all its runs. It behaves as graphql-js does. */
+/**
+ * An operation of a validated document, its fields found once for all its runs with the same values of the variables
+ * `deciders`. It behaves as graphql-js does.
+ */
 export function compileOperation(
   schema: GraphQLSchema,
   { fragments, room }: Compilable,
   operation: OperationDefinitionNode,
+  deciders: readonly string[],
 ): Execute {
   const source: PlanSource = { schema, operation, fragments };
-  const names = deciders(source);
   const facts = { schema, operation, fragments: Object.fromEntries(fragments) };
   const plans = new Map<string, readonly PlannedField[]>();
   const planFor = (variables: Record<string, unknown>): readonly PlannedField[] => {
-    const choice = names.map((name) => String(variables[name])).join();
+    const choice = deciders.map((name) => String(variables[name])).join();
     let plan = plans.get(choice);
     if (plan !== undefined) return plan;
     plan = planOperation(source, variables);

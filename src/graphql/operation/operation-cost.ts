@@ -1,24 +1,13 @@
 import {
   type FieldNode,
-  type FragmentDefinitionNode,
   getArgumentValues,
   getNamedType,
   type GraphQLCompositeType,
   type GraphQLField,
-  type GraphQLSchema,
-  isCompositeType,
-  isInterfaceType,
   isIntrospectionType,
   isLeafType,
   isListType,
   isNonNullType,
-  isObjectType,
-  Kind,
-  type OperationDefinitionNode,
-  OperationTypeNode,
-  SchemaMetaFieldDef,
-  type SelectionSetNode,
-  TypeMetaFieldDef,
 } from 'graphql';
 import { MAX_VALUES } from '../context/answer-limits.ts';
 import { DEFAULT_FIRST, MAX_FIRST } from '../paging/page.ts';
@@ -27,9 +16,10 @@ import { DEFAULT_FIRST, MAX_FIRST } from '../paging/page.ts';
 export const MAX_COST = 25_000;
 
 const OBJECT = 1;
-const LEAF = 0.1;
+/** Cost of a value in an answer. */
+export const LEAF = 0.1;
 /** Cost of a value in a mutation's answer: within its price no answer has more than MAX_VALUES. */
-const LEAF_OF_MUTATION = MAX_COST / MAX_VALUES;
+export const LEAF_OF_MUTATION = MAX_COST / MAX_VALUES;
 const MUTATION = 10;
 /** Items of a list of unknown length. */
 export const LIST_TIMES = 10;
@@ -52,13 +42,45 @@ const META_LIST_TIMES = 5;
 /** The part of type-graphql's `complexity` function that this room uses. */
 type Estimator = (options: { args: Record<string, unknown>; childComplexity: number }) => number;
 
-interface Priced {
-  schema: GraphQLSchema;
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+/** Variables as prices see them. */
+interface Given {
   /** Coerced: defaults filled in, as the resolvers will see them. */
   variables: Readonly<Record<string, unknown>>;
   /** Some do not fit, and nothing will run: the variables are incomplete. */
-  mistaken?: boolean;
+  mistaken: boolean;
+  /** Prices of fragments with these variables. */
+  known: Map<Price, number>;
+}
+
+/** A price, or how it follows from the variables. */
+export type Price = number | ((given: Given) => number);
+
+/** The amount of a price with variables that were coerced; `mistaken`: some of them do not fit. */
+export function costOf(price: Price, variables: Given['variables'], mistaken = false): number {
+  return amount(price, { variables, mistaken, known: new Map() });
+}
+
+function amount(price: Price, given: Given): number {
+  return typeof price === 'number' ? price : price(given);
+}
+
+/** The sum of prices, always added up in their order. */
+export function sumOf(prices: readonly Price[]): Price {
+  const end = prices.findIndex((price) => typeof price !== 'number');
+  const add = (sum: number, price: Price): number => sum + (price as number);
+  if (end === -1) return prices.reduce(add, 0);
+  const [before, rest] = [prices.slice(0, end).reduce(add, 0), prices.slice(end)];
+  return (given) => rest.reduce<number>((sum, price) => sum + amount(price, given), before);
+}
+
+/** The same price, found once for the same variables however often it is asked for. */
+export function onceEach(price: Price): Price {
+  if (typeof price === 'number') return price;
+  return (given) => {
+    let known = given.known.get(price);
+    if (known === undefined) given.known.set(price, (known = price(given)));
+    return known;
+  };
 }
 
 /** The price of a list of at most `first` items, of `usual` where that is left out; `each`: of one with its parts. */
@@ -71,87 +93,54 @@ export function priceOfEach(list: unknown, each: number): number {
   return MUTATION + (Array.isArray(list) ? list.length : 1) * each;
 }
 
-/**
- * The maximum cost of an operation: each object 1, each value 0.1, lists times their `first`, the length of the list
- * that they are asked for (`fields`), or the usual length of such lists; a field with type-graphql's `complexity` costs
- * that: a number for itself, or a function of its arguments and of its children's cost for the whole. Expects a
- * validated document.
- */
-export function operationCost(priced: Priced, operation: OperationDefinitionNode): number {
-  const root = priced.schema.getRootType(operation.operation);
-  const leaf = operation.operation === OperationTypeNode.MUTATION ? LEAF_OF_MUTATION : LEAF;
-  return root ? new Pricing(priced, leaf).ofSet(operation.selectionSet, root) : 0;
+interface PricedField {
+  node: FieldNode;
+  field: GraphQLField<unknown, unknown>;
+  parent: GraphQLCompositeType;
+  /** Whether it is a field of the mutation type. */
+  isMutation: boolean;
+  /** Whether no variable stands in its arguments. */
+  isFixed: boolean;
+  /** Cost of a value. */
+  leaf: number;
 }
 
-class Pricing {
-  readonly #priced: Priced;
-  readonly #leaf: number;
-  /** Cost of each fragment, so that a bomb of fragments costs no more time than its text. */
-  readonly #known = new Map<string, number>();
+/**
+ * The maximum price of a field; `inner`: of all that is selected in it. Each object costs 1, each value 0.1, lists times
+ * their `first`, the length of the list that they are asked for (`fields`), or the usual length of such lists; a field
+ * with type-graphql's `complexity` costs that: a number for itself, or a function of its arguments and of its children's
+ * cost for the whole.
+ */
+export function priceOfField({ node, field, parent, isMutation, isFixed, leaf }: PricedField, inner: Price): Price {
+  const type = getNamedType(field.type);
+  // What is below has no other price than its own, whatever its arguments.
+  if (isIntrospectionType(parent) || isIntrospectionType(type)) return ofMetaField(field, inner as number);
 
-  constructor(priced: Priced, leaf: number) {
-    this.#priced = priced;
-    this.#leaf = leaf;
-  }
+  const { complexity } = field.extensions as { complexity?: number | Estimator };
+  const own = isMutation ? MUTATION : isLeafType(type) ? leaf : OBJECT;
+  const price = (args: Record<string, unknown> | null, within: number, mistaken: boolean): number => {
+    const failure = args === null && !mistaken ? FAILURE : 0;
+    if (typeof complexity === 'function') return failure + complexity({ args: args ?? {}, childComplexity: within });
+    return failure + (complexity ?? own) + times(field, args ?? {}) * within;
+  };
+  const fixed = isFixed ? argsOf(field, node, {}) : null;
+  if (fixed === null)
+    return (given) => price(argsOf(field, node, given.variables), amount(inner, given), given.mistaken);
+  if (typeof inner === 'number') return price(fixed, inner, false);
+  return (given) => price(fixed, inner(given), given.mistaken);
+}
 
-  ofSet(set: SelectionSetNode, type: GraphQLCompositeType): number {
-    let sum = 0;
-    for (const selection of set.selections) {
-      if (selection.kind === Kind.FIELD) sum += this.#ofField(selection, type);
-      else if (selection.kind === Kind.INLINE_FRAGMENT)
-        sum += this.ofSet(selection.selectionSet, this.#condition(selection.typeCondition?.name.value, type));
-      else sum += this.#ofFragment(selection.name.value, type);
-    }
-    return sum;
-  }
-
-  #ofFragment(name: string, type: GraphQLCompositeType): number {
-    const before = this.#known.get(name);
-    if (before !== undefined) return before;
-    const fragment = this.#priced.fragments.get(name);
-    const cost = fragment
-      ? this.ofSet(fragment.selectionSet, this.#condition(fragment.typeCondition.name.value, type))
-      : 0;
-    this.#known.set(name, cost);
-    return cost;
-  }
-
-  #condition(name: string | undefined, otherwise: GraphQLCompositeType): GraphQLCompositeType {
-    const type = name === undefined ? undefined : this.#priced.schema.getType(name);
-    return type !== undefined && isCompositeType(type) ? type : otherwise;
-  }
-
-  #ofField(node: FieldNode, parent: GraphQLCompositeType): number {
-    const field = this.#definition(node, parent);
-    if (field === undefined) return this.#leaf;
-    const type = getNamedType(field.type);
-    const inner = node.selectionSet && isCompositeType(type) ? this.ofSet(node.selectionSet, type) : 0;
-    if (isIntrospectionType(parent) || isIntrospectionType(type)) return ofMetaField(field, inner);
-
-    const { complexity } = field.extensions as { complexity?: number | Estimator };
-    const args = this.#args(field, node);
-    const failure = args === null && this.#priced.mistaken !== true ? FAILURE : 0;
-    if (typeof complexity === 'function') return failure + complexity({ args: args ?? {}, childComplexity: inner });
-    const isMutation = parent === this.#priced.schema.getMutationType();
-    const own = complexity ?? (isMutation ? MUTATION : isLeafType(type) ? this.#leaf : OBJECT);
-    return failure + own + times(field, args ?? {}) * inner;
-  }
-
-  #definition(node: FieldNode, parent: GraphQLCompositeType): GraphQLField<unknown, unknown> | undefined {
-    const name = node.name.value;
-    if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
-    if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
-    return isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
-  }
-
-  /** null: they do not fit. Execution refuses them, naming the place. */
-  #args(field: GraphQLField<unknown, unknown>, node: FieldNode): Record<string, unknown> | null {
-    if (field.args.length === 0) return {};
-    try {
-      return getArgumentValues(field, node, this.#priced.variables);
-    } catch {
-      return null;
-    }
+/** null: they do not fit. Execution refuses them, naming the place. */
+function argsOf(
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  variables: Given['variables'],
+): Record<string, unknown> | null {
+  if (field.args.length === 0) return {};
+  try {
+    return getArgumentValues(field, node, variables);
+  } catch {
+    return null;
   }
 }
 

@@ -53,21 +53,6 @@ export interface PlanSource {
   operation: OperationDefinitionNode;
 }
 
-/** The variables that decide about @skip and @include; there is one plan for each of their combinations. */
-export function deciders({ operation, fragments }: PlanSource): string[] {
-  const names = new Set<string>();
-  const collect = ({ selections }: SelectionSetNode): void => {
-    for (const selection of selections) {
-      for (const { arguments: given = [] } of selection.directives ?? [])
-        for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
-      if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet) collect(selection.selectionSet);
-    }
-  };
-  collect(operation.selectionSet);
-  for (const { selectionSet } of fragments.values()) collect(selectionSet);
-  return [...names];
-}
-
 /** Plans the fields of an operation of a validated document. Throws where a directive has no argument. */
 export function planOperation(source: PlanSource, variables: Record<string, unknown>): readonly PlannedField[] {
   const { schema, operation } = source;

@@ -17,7 +17,7 @@ import { Lane } from '../../scheduling/lane.ts';
 import { LANES } from '../../scheduling/lanes.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES, type WorkBudget } from '../context/work-budget.ts';
-import { admit, declaredVariables } from './admission.ts';
+import { admit, declaredVariables, operationKey } from './admission.ts';
 import { answerBytes } from '../context/answer-size.ts';
 import { LoadedMemory } from '../context/loaded-memory.ts';
 import { toldErrors } from '../context/answer-limits.ts';
@@ -31,7 +31,7 @@ import { LARGE_BYTES, LargeAnswers } from './large-answers.ts';
 import { RefusedDocument } from './refused-document.ts';
 import { type EventAnswer, EventResponseCache } from './event-response-cache.ts';
 import { EventMetering } from './event-metering.ts';
-import { operationKey } from './operation-key.ts';
+import type { OperationProfile } from './operation-profile.ts';
 import { memoryOf } from './held-memory.ts';
 import { HeldRequests, isLittle } from './held-requests.ts';
 
@@ -46,6 +46,7 @@ export interface OperationRequest {
 export interface AdmittedOperation {
   checked: CheckedDocument;
   operation: OperationDefinitionNode;
+  profile: OperationProfile;
   request: OperationRequest;
   context: GraphqlContext;
   cost: number;
@@ -141,7 +142,7 @@ export class Operations {
         if (error instanceof RefusedDocument) this.shares.spend(caller, error.errors.length * ERROR_MS);
         throw error;
       } finally {
-        // Charged for a known document, too: pricing a long one takes milliseconds.
+        // Charged for a known document, too: long variables take time.
         this.shares.spend(caller, performance.now() - started);
       }
     };
@@ -207,20 +208,22 @@ export class Operations {
     const variables = declaredVariables(operation, asked.variables ?? {});
     // The document's own text: kept twice otherwise.
     const request = { query: checked.query, operationName: asked.operationName, variables };
-    const cost = admit(this.schema, checked, operation, variables, context);
+    const profile = this.documents.profileOf(checked, operation);
+    const source = { schema: this.schema, fragments: checked.fragments, operation };
+    const cost = admit(source, profile, variables, context);
     this.documents.keep(checked, context.isAnonymous);
     const sharing =
       context.isAnonymous || operation.operation === OperationTypeNode.MUTATION
         ? ''
-        : `${this.#answers.numberOf(context.access)} ${operationKey(checked, operation, request)}`;
-    return { checked, operation, request, context, cost, bytes: memoryOf(variables), sharing };
+        : `${this.#answers.numberOf(context.access)} ${operationKey(checked.hash, operation, profile, variables)}`;
+    return { checked, operation, profile, request, context, cost, bytes: memoryOf(variables), sharing };
   }
 
-  #compiled({ checked, operation }: AdmittedOperation): Execute {
+  #compiled({ checked, operation, profile }: AdmittedOperation): Execute {
     const name = operation.name?.value;
     const before = checked.compiled.get(name);
     if (before !== undefined) return before;
-    const compiled = compileOperation(this.schema, checked, operation);
+    const compiled = compileOperation(this.schema, checked, operation, profile.deciders);
     const run = this.#watch?.(compiled, execute, operation) ?? compiled;
     checked.compiled.set(name, run);
     return run;

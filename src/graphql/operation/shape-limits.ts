@@ -58,11 +58,17 @@ export function tooComplex(limit: LimitName, allowed: number, actual: number | n
   );
 }
 
+/** A document and its fragments by name. */
+export interface ParsedDocument {
+  document: DocumentNode;
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+}
+
 /**
  * Parses a document and refuses one whose shape is too large, as far as that is known without the schema, so that
  * nothing later can be made slow by it. Throws AppError QUERY_TOO_COMPLEX, or graphql-js's syntax error.
  */
-export function parseWithinLimits(query: string): DocumentNode {
+export function parseWithinLimits(query: string): ParsedDocument {
   const document = parseTokens(query);
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
@@ -79,7 +85,7 @@ export function parseWithinLimits(query: string): DocumentNode {
     check('fields', shape.fields);
   }
   checkComparisons(document, fragments);
-  return document;
+  return { document, fragments };
 }
 
 function check(limit: LimitName & keyof typeof SHAPE_LIMITS, actual: number): void {

@@ -1,22 +1,16 @@
 import {
-  type ArgumentNode,
-  type FragmentDefinitionNode,
   getNullableType,
   GraphQLID,
   type GraphQLInputType,
-  type GraphQLSchema,
   isInputObjectType,
   isListType,
-  Kind,
   type OperationDefinitionNode,
-  TypeInfo,
   type ValueNode,
   valueFromASTUntyped,
-  visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import { type AppError, badInput } from '../../errors.ts';
 import { MAX_FIELDS_PER_PRODUCT } from '../../domain/products/new-field.ts';
+import { answerBytes } from '../context/answer-size.ts';
 
 /** Maximum entries per list of an operation, and maximum characters per text in it. */
 interface ListLimit {
@@ -39,8 +33,11 @@ const LARGE_LISTS: ReadonlySet<string> = new Set([
 /** Maximum characters of an id outside a list: a look-up may go through it letter by letter. */
 const ID_CHARACTERS = USUAL.characters;
 
+/** Maximum bytes of JSON that variables add to an operation by occurring several times in its lists and objects. */
+const MOST_REPEATED_BYTES = 4 * 1_048_576;
+
 /** An argument of an operation's fields that is a list or an id, or has some in it. */
-interface ListArgument {
+export interface ListArgument {
   /** Name of the field that has it. */
   field: string;
   name: string;
@@ -48,33 +45,55 @@ interface ListArgument {
   value: ValueNode;
 }
 
-/** List arguments that an operation or a fragment has itself, each under what tells it from others, and its spreads. */
-interface Part {
-  lists: ReadonlyMap<unknown, ListArgument>;
-  spreads: readonly string[];
+/** The parts of an operation that are bounded here. */
+export interface OperationInputs {
+  /** Arguments that are or hold lists and ids; literals only where they are over a limit. */
+  lists: readonly ListArgument[];
+  /** How often each variable stands in a list or an object. */
+  repeats: ReadonlyMap<string, number>;
 }
 
-type Definition = OperationDefinitionNode | FragmentDefinitionNode;
-
-/** Arguments of kept documents: found once, those of a fragment for all operations of its document. */
-const found = new WeakMap<Definition, Part>();
+type Variables = Readonly<Record<string, unknown>>;
 
 /**
- * Bounds every list and every id that an operation gives to its fields, before anything is done with it: work for each
- * device of a page is done with the list, too. Expects a validated document. Throws AppError BAD_USER_INPUT, naming the
- * argument.
+ * Bounds what an operation gives to its fields, before anything goes through it: its size with its variables written
+ * into its lists and objects, then every list and every id; work for each device of a page is done with the list, too.
+ * Throws AppError BAD_USER_INPUT, naming the variable or the argument.
  */
-export function checkLists(
-  schema: GraphQLSchema,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+export function checkInputs(
+  { repeats, lists }: OperationInputs,
   operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
+  variables: Variables,
 ): void {
-  const lists = listArguments(schema, fragments, operation);
-  if (lists.size === 0) return;
+  if (lists.length === 0 && repeats.size === 0) return;
   const given = withDefaults(operation, variables);
-  for (const { field, name, type, value } of lists.values())
-    check(type, valueFromASTUntyped(value, given), [name], field);
+  let room = MOST_REPEATED_BYTES;
+  for (const [name, value] of Object.entries(given)) {
+    const times = repeats.get(name) ?? 0;
+    // No more than it was sent.
+    if (times <= 1) continue;
+    room -= (times - 1) * answerBytes(value, room);
+    if (room < 0)
+      throw badInput(
+        `"$${name}" stands ${times} times in lists and objects: what is repeated so may come to ${MOST_REPEATED_BYTES} bytes.`,
+        { variable: name, allowed: MOST_REPEATED_BYTES },
+      );
+  }
+  for (const list of lists) checkArgument(list, given);
+}
+
+/** Whether a literal is within the limits. */
+export function isWithinLimits(literal: ListArgument): boolean {
+  try {
+    checkArgument(literal, {});
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checkArgument({ field, name, type, value }: ListArgument, given: Variables): void {
+  check(type, valueFromASTUntyped(value, given), [name], field);
 }
 
 function check(type: GraphQLInputType, value: unknown, path: readonly string[], field: string): void {
@@ -125,59 +144,16 @@ function limitOf(field: string, path: readonly string[]): ListLimit {
 }
 
 /** Whether values of the type are, or hold, lists or ids that are bounded here. */
-function isBounded(type: GraphQLInputType): boolean {
+export function isBounded(type: GraphQLInputType): boolean {
   const known = getNullableType(type);
   if (isListType(known) || known === GraphQLID) return true;
   return isInputObjectType(known) && Object.values(known.getFields()).some((part) => isBounded(part.type));
 }
 
-/** List arguments of all fields that the operation reaches; a variable given to several is looked at once. */
-function listArguments(
-  schema: GraphQLSchema,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  operation: OperationDefinitionNode,
-): ReadonlyMap<unknown, ListArgument> {
-  const own = partOf(schema, operation);
-  if (own.spreads.length === 0) return own.lists;
-  const lists = new Map(own.lists);
-  // Grows while it is visited.
-  const reached = new Set(own.spreads);
-  for (const name of reached) {
-    const fragment = fragments.get(name);
-    if (fragment === undefined) continue;
-    const part = partOf(schema, fragment);
-    for (const [key, list] of part.lists) lists.set(key, list);
-    for (const spread of part.spreads) reached.add(spread);
-  }
-  return lists;
-}
-
-function partOf(schema: GraphQLSchema, definition: Definition): Part {
-  const before = found.get(definition);
-  if (before !== undefined) return before;
-  const lists = new Map<unknown, ListArgument>();
-  const spreads = new Set<string>();
-  const types = new TypeInfo(schema);
-  const collect = visitWithTypeInfo(types, {
-    FragmentSpread: ({ name }) => void spreads.add(name.value),
-    Argument: ({ name, value }: ArgumentNode) => {
-      const [type, field] = [types.getInputType(), types.getFieldDef()?.name ?? ''];
-      if (type == null || !isBounded(type)) return false;
-      const key = value.kind === Kind.VARIABLE ? `${field} ${name.value} ${value.name.value}` : value;
-      lists.set(key, { field, name: name.value, type, value });
-      return false;
-    },
-  });
-  visit(definition, collect);
-  const part = { lists, spreads: [...spreads] };
-  found.set(definition, part);
-  return part;
-}
-
 /** The variables as they were sent, and defaults for those left out. */
 function withDefaults(
   { variableDefinitions = [] }: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
+  variables: Variables,
 ): Record<string, unknown> {
   const given = Object.create(null) as Record<string, unknown>;
   for (const { variable, defaultValue } of variableDefinitions) {
