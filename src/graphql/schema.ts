@@ -2,7 +2,6 @@ import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import type { AuditLog } from '../domain/audit/audit-log.ts';
-import { yieldToEventLoop } from '../scheduling/yield-to-event-loop.ts';
 import { GraphqlContext } from './context/graphql-context.ts';
 import { guardSchema } from './guard-schema.ts';
 import { type ResolverClass, type ResolverDeps, RESOLVERS } from './resolvers/resolvers.ts';
@@ -40,22 +39,15 @@ export function createSchema(deps: ResolverDeps | null): GraphQLSchema {
 }
 
 /**
- * Runs the mutations of one operation one after the other, with the work of others between them: each starts with
- * nothing remembered and with the rights of then, and has its entry in the audit log when it succeeds.
+ * Starts each mutation of an operation with nothing remembered and with the rights of then, and gives it its entry in
+ * the audit log when it succeeds.
  */
 function wrapMutations(schema: GraphQLSchema, auditLog: AuditLog | null): void {
-  /** Contexts of operations of which a mutation has begun. */
-  const begun = new WeakSet<GraphqlContext>();
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const { name, resolve } = field;
     field.resolve = async (parent, args, context, info): Promise<unknown> => {
       const work = (): unknown => resolve?.(parent, args, context, info);
       if (!(context instanceof GraphqlContext) || auditLog === null) return work();
-      // Gives others their turn: on SQLite no mutation waits for anything.
-      if (begun.has(context)) {
-        await yieldToEventLoop();
-        await context.nextTurn?.();
-      } else begun.add(context);
       context.forget();
       // Earlier ones may have taken long, or the right itself.
       await context.renew();

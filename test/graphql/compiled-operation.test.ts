@@ -211,6 +211,30 @@ test.each([
   expect(await run((schema) => compile(schema, document))).toEqual(await run(() => execute));
 });
 
+test('a mutation that gets no turn fails in its place, and the others go on', async () => {
+  const schema = buildSchema('type Query { a: Int } type Mutation { add(n: Int): Int must: Int! }');
+  const done: unknown[] = [];
+  const { add, must } = schema.getMutationType()!.getFields();
+  add!.resolve = (_, { n }) => (done.push(n), n);
+  must!.resolve = () => (done.push('must'), 1);
+  const run = async (query: string): Promise<ExecutionResult> => {
+    done.length = 0;
+    let asked = 0;
+    const betweenMutations = async (): Promise<void> => {
+      asked += 1;
+      if (asked === 2) throw new Error('too many');
+    };
+    const document = parse(query);
+    return compile(schema, document)({ schema, document, betweenMutations });
+  };
+  const { data, errors } = await run('mutation { a: add(n: 1) __typename b: add(n: 2) c: add(n: 3) d: add(n: 4) }');
+  expect(data).toEqual({ a: 1, __typename: 'Mutation', b: 2, c: null, d: 4 });
+  expect(errors).toMatchObject([{ message: 'too many', path: ['c'] }]);
+  expect(done).toEqual([1, 2, 4]);
+  expect((await run('mutation { a: add(n: 1) b: add(n: 2) must c: add(n: 3) }')).data).toBeNull();
+  expect(done).toEqual([1, 2]);
+});
+
 test('a document weighs what its plans may come to', () => {
   const { schema } = createSchema();
   const { bytes, room } = new CheckedDocuments(schema).check('{ devices { name latest { value } } numbers }');

@@ -50,8 +50,6 @@ export class GraphqlContext {
   readonly address: string;
   #presented: Access | NoAccess;
   readonly #present: ActiveCallers | null;
-  /** Waits for the caller's turn again before each mutation of an operation but the first, or throws OVERLOADED. */
-  nextTurn: (() => Promise<void>) | null = null;
   readonly #sources: LoaderSources;
   #loaded: Loaders | null = null;
   readonly #lists = new Map<FieldNode | undefined, readonly string[]>();

@@ -8,10 +8,15 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { type PlannedField, plannedFields, planOperation, type PlanSource } from './operation-plan.ts';
-import { executePlanned } from './planned-execution.ts';
+import { type BetweenMutations, executePlanned } from './planned-execution.ts';
 
-/** Runs an operation: the event of a subscription as `rootValue`, null for the others. */
-export type Execute = (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>;
+/**
+ * Runs an operation: the event of a subscription as `rootValue`, null for the others; `betweenMutations` before each
+ * mutation but the first, which fails with what it throws.
+ */
+export type Execute = (
+  args: ExecutionArgs & { betweenMutations?: BetweenMutations | undefined },
+) => ExecutionResult | Promise<ExecutionResult>;
 
 /** Takes the place of a compiled operation, in tests; beside it, the execution by graphql-js. */
 export type WatchExecution = (compiled: Execute, reference: Execute, operation: OperationDefinitionNode) => Execute;
@@ -51,7 +56,7 @@ export function compileOperation(
     plans.set(choice, plan);
     return plan;
   };
-  return ({ variableValues, options, rootValue, contextValue }) => {
+  return ({ variableValues, options, rootValue, contextValue, betweenMutations }) => {
     const { errors, coerced: variables } = getVariableValues(
       schema,
       operation.variableDefinitions ?? [],
@@ -67,6 +72,6 @@ export function compileOperation(
       if (error instanceof GraphQLError) return { data: null, errors: [error] };
       throw error;
     }
-    return executePlanned({ ...facts, fields, rootValue, contextValue, variables });
+    return executePlanned({ ...facts, fields, rootValue, contextValue, variables, betweenMutations });
   };
 }

@@ -10,6 +10,7 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { yieldForLarge } from '../../scheduling/yield-for-large.ts';
+import { yieldToEventLoop } from '../../scheduling/yield-to-event-loop.ts';
 import type { Caller } from '../../scheduling/caller.ts';
 import { runAs } from '../../scheduling/current-caller.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
@@ -24,6 +25,7 @@ import { toldErrors } from '../context/answer-limits.ts';
 import { databaseFailure, failed, withinTime } from './operation-end.ts';
 import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
 import { compileOperation, type Execute, type WatchExecution } from './compiled-operation.ts';
+import type { BetweenMutations } from './planned-execution.ts';
 import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
 import type { Promised } from '../context/promised.ts';
 import { QueryCoalescing, type Executed } from './query-coalescing.ts';
@@ -61,6 +63,7 @@ interface Running {
   context: GraphqlContext;
   /** The event, for a subscription. */
   root?: unknown;
+  betweenMutations?: BetweenMutations | undefined;
 }
 
 /** Milliseconds per unit of price at worst, and usually. */
@@ -229,16 +232,16 @@ export class Operations {
     return run;
   }
 
-  async #inTurn(admitted: AdmittedOperation, running: Running): Promise<Executed> {
-    const { context, root } = running;
+  async #inTurn(admitted: AdmittedOperation, { context, root }: Running): Promise<Executed> {
     const isEvent = root !== undefined;
-    const begun = (crowd?: { isOver: boolean }): Promise<Executed> =>
-      runAs(context.caller, () => this.#run(admitted, running, crowd));
-    const run = isEvent && admitted.cost < CHEAP ? () => this.#crowd.begin(context.caller).then(begun) : () => begun();
     const kind = { expensive: admitted.cost >= DEAR, patient: isEvent };
+    const isMutation = admitted.operation.operation === OperationTypeNode.MUTATION;
+    const betweenMutations = isMutation ? this.#turnsBetween(context.caller, kind) : undefined;
+    const begun = (crowd?: { isOver: boolean }): Promise<Executed> =>
+      runAs(context.caller, () => this.#run(admitted, { context, root, betweenMutations }, crowd));
+    const run = isEvent && admitted.cost < CHEAP ? () => this.#crowd.begin(context.caller).then(begun) : () => begun();
     // A mutation begins in its turn and keeps none: it may wait long for others than us, and must not be cut off.
-    if (admitted.operation.operation === OperationTypeNode.MUTATION) {
-      context.nextTurn = this.#turnsBetween(context.caller, kind);
+    if (isMutation) {
       const turn = this.shares.begin(context.caller, kind);
       // Operations without a token sign in, for which they have a queue of their own, and hold nothing.
       const use = context.isAnonymous ? run : () => this.#mutations.use(context.caller, run);
@@ -248,9 +251,11 @@ export class Operations {
   }
 
   /** The turns between the mutations of an operation: fifty in one turn would hold up others. */
-  #turnsBetween(caller: Caller, kind: { expensive: boolean }): () => Promise<void> {
+  #turnsBetween(caller: Caller, kind: { expensive: boolean }): BetweenMutations {
     let from = performance.now();
     return async () => {
+      // On SQLite no mutation waits for anything.
+      await yieldToEventLoop();
       this.shares.spend(caller, Math.min(performance.now() - from, MUTATION_MS));
       await this.shares.begin(caller, kind);
       from = performance.now();
@@ -258,7 +263,8 @@ export class Operations {
   }
 
   /** `crowd`: the crowd in which a cheap event is answered. */
-  async #run(admitted: AdmittedOperation, { context, root }: Running, crowd?: { isOver: boolean }): Promise<Executed> {
+  async #run(admitted: AdmittedOperation, running: Running, crowd?: { isOver: boolean }): Promise<Executed> {
+    const { context, root, betweenMutations } = running;
     const { caller, budget } = context;
     const expectedMs = admitted.cost * USUAL_MS;
     this.shares.spend(caller, expectedMs);
@@ -273,9 +279,11 @@ export class Operations {
       budget.check();
       const renewing = context.renew();
       if (renewing instanceof Promise) await renewing;
-      const running = this.#compiled(admitted)({ ...this.#args(admitted), rootValue: root, contextValue: context });
+      const args = { ...this.#args(admitted), rootValue: root, contextValue: context, betweenMutations };
+      const executing = this.#compiled(admitted)(args);
       // A result that is there is not waited for: others would have their turn meanwhile, on this caller's account.
-      const all = running instanceof Promise ? await (isMutation ? running : withinTime(running, budget)) : running;
+      const all =
+        executing instanceof Promise ? await (isMutation ? executing : withinTime(executing, budget)) : executing;
       const away = databaseFailure(all, budget);
       errors = all.errors?.length ?? 0;
       isAway = away !== null;

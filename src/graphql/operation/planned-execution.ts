@@ -14,6 +14,9 @@ import type { PlannedField, PlannedType } from './operation-plan.ts';
 import { emptyAnswer, isPromise, plainAnswer, propertyOf } from './plain-answer.ts';
 import { must } from '../../must.ts';
 
+/** Waits for the caller's turn again, or throws OVERLOADED. */
+export type BetweenMutations = () => Promise<void>;
+
 /** A planned operation and the facts of its run; `variables` converted. */
 interface PlannedRequest {
   fields: readonly PlannedField[];
@@ -23,6 +26,7 @@ interface PlannedRequest {
   rootValue: unknown;
   contextValue: unknown;
   variables: Record<string, unknown>;
+  betweenMutations?: BetweenMutations | undefined;
 }
 
 /** A place in the answer: its path, and the nearest one that becomes null when it fails. */
@@ -83,14 +87,30 @@ class PlannedExecution {
   async #oneByOne(fields: readonly PlannedField[], source: unknown, root: Place): Promise<ExecutionResult> {
     const answer = emptyAnswer(fields);
     this.#answer.data = answer;
+    let isFirst = true;
     for (const field of fields) {
-      const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
-      this.#end = resolve;
-      this.#do(() => this.#field(field, source, answer, root));
-      if (!this.#isDone) await promise;
+      const isMutation = field.constant === null;
+      if (!isMutation || isFirst || (await this.#mayBegin(field, answer, root))) {
+        const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
+        this.#end = resolve;
+        this.#do(() => this.#field(field, source, answer, root));
+        if (!this.#isDone) await promise;
+      }
+      if (isMutation) isFirst = false;
       if (this.#stopped !== null || root.isNull) break;
     }
     return this.#result();
+  }
+
+  /** Waits before a mutation that is not the first one; whether it may begin, as it fails otherwise. */
+  async #mayBegin(field: PlannedField, answer: Place['container'], root: Place): Promise<boolean> {
+    try {
+      await this.#request.betweenMutations?.();
+      return true;
+    } catch (error) {
+      this.#do(() => this.#fail(error, field, placeOf(field.type, answer, field.key, root)));
+      return false;
+    }
   }
 
   get #isDone(): boolean {
