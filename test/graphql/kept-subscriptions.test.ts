@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
-import { memoryOf } from '../../src/graphql/operation/held-memory.ts';
+import { memoryOf } from '../../src/graphql/operation/held-requests.ts';
 import type { AdmittedOperation } from '../../src/graphql/operation/operations.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 import { createSchema } from '../../src/graphql/schema.ts';

@@ -12,8 +12,7 @@ import {
 } from 'graphql';
 import { describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../src/errors.ts';
-import { CheckedDocuments } from '../../src/graphql/operation/checked-documents.ts';
-import { RefusedDocument } from '../../src/graphql/operation/refused-document.ts';
+import { CheckedDocuments, RefusedDocument } from '../../src/graphql/operation/checked-documents.ts';
 import { parseWithinLimits, SHAPE_LIMITS } from '../../src/graphql/operation/shape-limits.ts';
 import { CALL_FIELDS } from '../decoders/webhook-client.ts';
 import { costOf as amountOf, MAX_COST } from '../../src/graphql/operation/operation-cost.ts';

@@ -10,9 +10,9 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { toldErrors } from '../context/answer-limits.ts';
 import type { Execute, PlanRoom } from './compiled-operation.ts';
 import { type OperationProfile, profileOf } from './operation-profile.ts';
-import { RefusedDocument } from './refused-document.ts';
 import { type ParsedDocument, parseWithinLimits } from './shape-limits.ts';
 
 /** Maximum estimated bytes of kept documents; of those asked for without a token, less. */
@@ -41,6 +41,19 @@ export interface CheckedDocument {
   room: PlanRoom;
   /** Estimated bytes in memory, its room included. */
   bytes: number;
+}
+
+/** A document that cannot be run: graphql-js's errors, each with its code. */
+export class RefusedDocument extends Error {
+  readonly errors: readonly GraphQLError[];
+
+  constructor(errors: readonly GraphQLError[], code: string) {
+    super(errors[0]?.message);
+    this.name = 'RefusedDocument';
+    this.errors = toldErrors(errors);
+    // Made anew, each would look for its place again.
+    for (const { extensions } of errors) extensions['code'] = code;
+  }
 }
 
 /**

@@ -3,7 +3,6 @@ import { SharedBytes } from '../../scheduling/shared-bytes.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
 import { AppError } from '../../errors.ts';
 import type { CheckedDocument } from './checked-documents.ts';
-import { memoryOf } from './held-memory.ts';
 
 /** Maximum estimated bytes of all operations together: JSON may take twenty times its length once it is read. */
 const MOST = 128 * 1_048_576;
@@ -15,6 +14,15 @@ const TIMES_FREE = 3;
 const SMALL = 16_384;
 /** … nor documents up to this size, of which thousands may be there. */
 const SMALL_DOCUMENT = 131_072;
+
+/** Bytes of a value beside its characters, and of a list or an object beside its values. */
+export const VALUE = 32;
+const CONTAINER = 64;
+
+/** Bytes from which a value is not measured again: a message, what it asks, and its variables are each asked about. */
+const LONG = 16_384;
+const LEVELS = 3;
+const measured = new WeakMap<object, number>();
 
 interface Held {
   /** null: it was not parsed yet. */
@@ -82,4 +90,31 @@ export class HeldRequests {
       if (ofToken.isEmpty) this.#ofTokens.delete(tokenId);
     };
   }
+}
+
+/** Estimates the bytes of a value in memory; a value asked about before must not have changed. */
+export function memoryOf(value: unknown): number {
+  return memoryAt(value, 0);
+}
+
+function memoryAt(value: unknown, level: number): number {
+  if (typeof value === 'string') return VALUE + 2 * value.length;
+  if (typeof value !== 'object' || value === null) return VALUE;
+  if (level > LEVELS) return memoryOfParts(value, level + 1);
+  const before = measured.get(value);
+  if (before !== undefined) return before;
+  const bytes = memoryOfParts(value, level + 1);
+  if (bytes >= LONG) measured.set(value, bytes);
+  return bytes;
+}
+
+function memoryOfParts(value: object, level: number): number {
+  let bytes = CONTAINER;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) bytes += memoryAt(value[at], level);
+    return bytes;
+  }
+  for (const name in value)
+    bytes += VALUE + 2 * name.length + memoryAt((value as Record<string, unknown>)[name], level);
+  return bytes;
 }

@@ -23,19 +23,17 @@ import { answerBytes } from '../context/answer-size.ts';
 import { LoadedMemory } from '../context/loaded-memory.ts';
 import { toldErrors } from '../context/answer-limits.ts';
 import { databaseFailure, failed, withinTime } from './operation-end.ts';
-import { type CheckedDocument, CheckedDocuments } from './checked-documents.ts';
+import { type CheckedDocument, CheckedDocuments, RefusedDocument } from './checked-documents.ts';
 import { compileOperation, type Execute, type WatchExecution } from './compiled-operation.ts';
 import type { BetweenMutations } from './planned-execution.ts';
 import type { LiveEvent, LiveStream } from '../live/live-stream.ts';
 import type { Promised } from '../context/promised.ts';
 import { QueryCoalescing, type Executed } from './query-coalescing.ts';
 import { LARGE_BYTES, LargeAnswers } from './large-answers.ts';
-import { RefusedDocument } from './refused-document.ts';
 import { type EventAnswer, EventResponseCache } from './event-response-cache.ts';
 import { EventMetering } from './event-metering.ts';
 import type { OperationProfile } from './operation-profile.ts';
-import { memoryOf } from './held-memory.ts';
-import { HeldRequests, isLittle } from './held-requests.ts';
+import { HeldRequests, isLittle, memoryOf } from './held-requests.ts';
 
 /** A client's operation, whichever transport brought it. */
 export interface OperationRequest {

@@ -10,9 +10,9 @@ import { type DocumentNode, GraphQLError, type GraphQLFormattedError, OperationT
 import type Koa from 'koa';
 import { AppError, badInput, databaseAway } from '../../errors.ts';
 import type { GraphqlContext } from '../context/graphql-context.ts';
+import { RefusedDocument } from '../operation/checked-documents.ts';
 import { withErrors } from '../operation/large-answers.ts';
 import type { AdmittedOperation, OperationRequest, Operations } from '../operation/operations.ts';
-import { RefusedDocument } from '../operation/refused-document.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
 import { lengthOfBody, readHttpRequest } from './http-request.ts';
 

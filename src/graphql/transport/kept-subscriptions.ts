@@ -1,7 +1,7 @@
 import { SharedBytes } from '../../scheduling/shared-bytes.ts';
 import { AppError, badInput } from '../../errors.ts';
 import type { CheckedDocument } from '../operation/checked-documents.ts';
-import { VALUE } from '../operation/held-memory.ts';
+import { VALUE } from '../operation/held-requests.ts';
 import type { AdmittedOperation } from '../operation/operations.ts';
 
 /** Maximum estimated bytes of one subscription's variables: enough for 1,000 ids, 500 fields and a cursor. */

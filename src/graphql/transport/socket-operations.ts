@@ -10,10 +10,10 @@ import { GraphqlContext, type LiveSources } from '../context/graphql-context.ts'
 import type { LoaderSources } from '../context/loaders.ts';
 import { type Promised, whenKnown } from '../context/promised.ts';
 import { LiveStream } from '../live/live-stream.ts';
+import { RefusedDocument } from '../operation/checked-documents.ts';
 import type { EventAnswer } from '../operation/event-response-cache.ts';
 import { withErrors } from '../operation/large-answers.ts';
 import type { AdmittedOperation, Operations } from '../operation/operations.ts';
-import { RefusedDocument } from '../operation/refused-document.ts';
 import { EventPush, nextMessage } from './event-push.ts';
 import { createErrorFormatter, type GraphqlLog } from './format-error.ts';
 import { KeptSubscriptions } from './kept-subscriptions.ts';
