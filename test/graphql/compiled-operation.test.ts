@@ -64,8 +64,8 @@ function createSchema(): { schema: GraphQLSchema; asked: () => number } {
 
 /** With room for so many fields of plans. */
 function compile(schema: GraphQLSchema, document: DocumentNode, room = { fields: 1000 }, name?: string): Execute {
-  const [fragments, operation] = [fragmentsOf(document), getOperationAST(document, name)!];
-  return compileOperation(schema, { fragments, room }, operation, profileOf({ schema, fragments, operation }).deciders);
+  const source = { schema, fragments: fragmentsOf(document), operation: getOperationAST(document, name)! };
+  return compileOperation(source, profileOf(source).deciders, room);
 }
 
 function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {

@@ -45,17 +45,8 @@ function open(length: number) {
   const run = async (query: string): Promise<{ result: ExecutionResult; context: GraphqlContext }> => {
     const document = parse(query);
     const context = new GraphqlContext({ tokenId: 't', tenant: 't' } as Access, '', {} as never, {} as never);
-    const compiled = { fragments: new Map(), room: { fields: 1_000 } };
-    const running = compileOperation(
-      schema,
-      compiled,
-      getOperationAST(document)!,
-      [],
-    )({
-      schema,
-      document,
-      contextValue: context,
-    });
+    const source = { schema, fragments: new Map(), operation: getOperationAST(document)! };
+    const running = compileOperation(source, [], { fields: 1_000 })({ schema, document, contextValue: context });
     // All that was promised comes at once.
     come.resolve();
     const result = await running;

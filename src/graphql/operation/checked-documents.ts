@@ -31,8 +31,6 @@ export interface CheckedDocument {
   hash: string;
   document: DocumentNode;
   fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** Whether it was admitted before. */
-  isKept: boolean;
   /** Profiles of operations, made when they are asked for. */
   profiles: Map<OperationDefinitionNode, OperationProfile>;
   /** Compiled operations by name. */
@@ -98,7 +96,6 @@ export class CheckedDocuments {
       hash: hash('sha256', query),
       document,
       fragments,
-      isKept: false,
       profiles: new Map(),
       compiled: new Map(),
       room: { fields: tokens * FIELDS_PER_TOKEN },
@@ -120,7 +117,6 @@ export class CheckedDocuments {
 
   /** Keeps a document each time it is admitted. */
   keep(document: CheckedDocument, anonymous: boolean): void {
-    document.isKept = true;
     if (this.#kept.get(document.hash) === undefined)
       (anonymous ? this.#anonymous : this.#kept).set(document.hash, document);
   }

@@ -1,10 +1,8 @@
 import {
   type ExecutionArgs,
   type ExecutionResult,
-  type FragmentDefinitionNode,
   getVariableValues,
   GraphQLError,
-  type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
 import { type PlannedField, plannedFields, planOperation, type PlanSource } from './operation-plan.ts';
@@ -26,22 +24,12 @@ export interface PlanRoom {
   fields: number;
 }
 
-interface Compilable {
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  room: PlanRoom;
-}
-
 /**
  * An operation of a validated document, its fields found once for all its runs with the same values of the variables
  * `deciders`. It behaves as graphql-js does.
  */
-export function compileOperation(
-  schema: GraphQLSchema,
-  { fragments, room }: Compilable,
-  operation: OperationDefinitionNode,
-  deciders: readonly string[],
-): Execute {
-  const source: PlanSource = { schema, operation, fragments };
+export function compileOperation(source: PlanSource, deciders: readonly string[], room: PlanRoom): Execute {
+  const { schema, operation, fragments } = source;
   const facts = { schema, operation, fragments: Object.fromEntries(fragments) };
   const plans = new Map<string, readonly PlannedField[]>();
   const planFor = (variables: Record<string, unknown>): readonly PlannedField[] => {

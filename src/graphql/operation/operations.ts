@@ -224,7 +224,8 @@ export class Operations {
     const name = operation.name?.value;
     const before = checked.compiled.get(name);
     if (before !== undefined) return before;
-    const compiled = compileOperation(this.schema, checked, operation, profile.deciders);
+    const { fragments, room } = checked;
+    const compiled = compileOperation({ schema: this.schema, fragments, operation }, profile.deciders, room);
     const run = this.#watch?.(compiled, execute, operation) ?? compiled;
     checked.compiled.set(name, run);
     return run;
