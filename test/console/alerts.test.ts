@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
+import { describeInBrowser, fitsInWidth, openConsole, shoot } from '../support/browser.ts';
 import { Receiver } from '../support/receiver.ts';
 import { createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { createMember } from '../support/tenant.ts';
@@ -123,9 +123,7 @@ describeInBrowser('rules', () => {
     await page.getByRole('button', { name: 'Where the device is now' }).click();
     await expect.poll(() => page.getByLabel('Middle').inputValue()).toBe('(52.52,13.405)');
     await page.getByText('It would not have fired.').waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(
-      true,
-    );
+    expect(await fitsInWidth(page)).toBe(true);
     await shoot(page, 'rule-on-a-phone');
     await page.getByRole('button', { name: 'Make rule' }).click();
     await page.getByText('place outside 500 m around (52.52,13.405)').waitFor();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole, shoot } from '../support/browser.ts';
+import { describeInBrowser, fitsInWidth, openConsole, shoot } from '../support/browser.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
 const HOUR = 3_600;
@@ -101,9 +101,7 @@ describeInBrowser('the charts of a device', () => {
     await expect.poll(() => compared.locator('li').count()).toBe(2);
     const phone = await openConsole(server, new URL(page.url()).pathname.slice('/console'.length) + new URL(page.url()).search, { phone: true, dark: true }); // oxfmt-ignore
     await phone.getByRole('region', { name: 'Temperature' }).locator('.compared li').first().waitFor();
-    expect(await phone.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(
-      true,
-    );
+    expect(await fitsInWidth(phone)).toBe(true);
     await shoot(phone, 'device-compared-phone');
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
-import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { describeInBrowser, fitsInWidth, openConsole } from '../support/browser.ts';
 import { createProduct, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -172,8 +172,7 @@ describeInBrowser('the decoder’s page', () => {
     await cell('temperature', 'device 70B3D57ED0000002').waitFor();
     expect(await page.getByRole('row').filter({ hasText: 'temperature' }).textContent()).toMatch(/4 Mar.*05:06/);
 
-    const fits = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth';
-    expect(await page.evaluate(fits)).toBe(true);
+    expect(await fitsInWidth(page)).toBe(true);
 
     // Neither of the two: the server says so.
     await page.getByLabel('Bytes', { exact: true }).fill('00 D7 1');

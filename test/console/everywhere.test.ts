@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, leave, openConsole, operationsOf, shoot } from '../support/browser.ts';
+import { describeInBrowser, fitsInWidth, leave, openConsole, operationsOf, shoot } from '../support/browser.ts';
 import { fillScreens, type Screen, screensOf, type Seen } from '../support/screens.ts';
 import { createDatabase, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
 
@@ -56,9 +56,6 @@ async function loaded(page: Page): Promise<[files: number, kilobytes: number]> {
   return [files.length, files.reduce((sum, file) => sum + readFileSync(`dist${file}.gz`).length, 0) / 1_024];
 }
 
-const fits = (page: Page): Promise<boolean> =>
-  page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
-
 /**
  * Maximum different operations of GraphQL per screen until it is whole: who is signed in, the count of alerts, and one of
  * the screen, where nothing else is said. How often those come that look again is a matter of time.
@@ -112,7 +109,7 @@ async function lookAtAll(where: string, { phone, stay }: { phone: boolean; stay:
     await page.emulateMedia({ colorScheme: 'dark' });
     found[`${name} in dark`] = await foundOf(page, COLORS);
     await shoot(page, `${name}-${where}-dark`);
-    expect(await fits(page), name).toBe(true);
+    expect(await fitsInWidth(page), name).toBe(true);
     if (stay && signedIn) shown.push({ screen, page, alerts: await page.getByRole('alert').count() });
     else await leave(page);
   }

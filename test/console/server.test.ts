@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeInBrowser, openConsole } from '../support/browser.ts';
+import { describeInBrowser, fitsInWidth, openConsole } from '../support/browser.ts';
 import { createMember } from '../support/tenant.ts';
 import { createDatabase, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
 
@@ -29,8 +29,8 @@ describeInBrowser('how the server is', () => {
     expect(await waits.locator('dd').allTextContents()).toEqual(['0', '0', '0']);
   });
 
-  test('replicas and busy lanes are shown by name, with how far and how much', async () => {
-    const page = await openConsole(server, '/devices');
+  test('replicas and busy lanes are shown by name, with how far and how much, and fit on a phone', async () => {
+    const page = await openConsole(server, '/devices', { phone: true });
     await page.route('**/graphql', async (route) => {
       if (!(route.request().postData() ?? '').includes('LookAtServer')) return route.continue();
       const answer = await (await route.fetch()).json();
@@ -38,13 +38,17 @@ describeInBrowser('how the server is', () => {
         { name: 'db-2:5432', used: true, lagBytes: 3_145_728, lagSeconds: 0.25 },
         { name: 'db-3:5432', used: false, lagBytes: null, lagSeconds: null },
       ];
-      answer.data.installation.lanes[0].waiting = 7;
+      const { lanes } = answer.data.installation;
+      lanes[0].waiting = 7;
+      for (const lane of lanes) lane.refused += 1_234_567;
       return route.fulfill({ json: answer });
     });
     await page.goto(`${server.url}/console/server`);
     await page.getByText('0.3 s, 3 MB behind').waitFor();
     await page.getByText('not in use', { exact: true }).waitFor();
     await page.getByRole('row', { name: /^requests 7 / }).waitFor();
+    await page.getByRole('row', { name: /^endedSubscriptions / }).waitFor();
+    expect(await fitsInWidth(page)).toBe(true);
   });
 
   test('whoever is no operator is told so, and asks for nothing', async () => {

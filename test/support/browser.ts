@@ -97,6 +97,10 @@ export async function openConsole(
 /** Names of the GraphQL operations that a page of this test has asked, however often. */
 export const operationsOf = (page: Page): string[] => [...open.get(page)!.asked].sort();
 
+/** Whether nothing sticks out at the side. */
+export const fitsInWidth = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
+
 /** A window on a page of another server, whose mistakes are none of the console's. */
 export async function openElsewhere(url: string): Promise<Page> {
   const context = await browser!.newContext();
