@@ -42,7 +42,7 @@ const TEST = `mutation ($p: ID!, $source: String) { testDecoder(productId: $p, s
 const REPLAY = `mutation ($p: ID!) { replayCalls(productId: $p) { calls stored results { call { status } run { durationMs output } } } }`;
 const SAVE = `mutation ($p: ID!, $s: String!) { saveDecoder(productId: $p, source: $s) { version } }`;
 const RENAME = `mutation ($d: ID!, $n: String) { updateDevice(id: $d, input: { name: $n }) { id } }`;
-const DELETE = `mutation ($d: ID!) { deleteMeasurements(deviceId: $d, from: "2020-01-01T00:00:00Z", to: "2021-01-01T00:00:00Z") { deleted } }`;
+const DELETE = `mutation ($d: ID!) { deleteMeasurements(deviceId: $d, from: "2020-01-01T00:00:00Z", to: "2021-01-01T00:00:00Z") { measurements } }`;
 
 /** A token with everything but ADMIN, 300 devices with ten fields, 100,000 values, 200 calls. */
 export async function prepareGround(server: TestServer): Promise<AttackGround> {
@@ -51,6 +51,7 @@ export async function prepareGround(server: TestServer): Promise<AttackGround> {
     serialNumbers: Array.from({ length: DEVICES }, (_, at) => `serial-${at}`),
     input: { decoder: 'function Decoder(r) { return [{ device: "serial-9", field: "field_1", value: 1 }] }' },
   });
+  await requireValid(server);
   const { workspaces } = await server.gql('{ workspaces { id } }');
   const { secret } = await createToken(server, ADMIN_TOKEN, workspaces[0].id, ['READ', 'RECORD', 'CONFIGURE']);
   const values = FIELDS.map((field, at) => ({ field, value: at, timestamp: START }));
@@ -60,6 +61,14 @@ export async function prepareGround(server: TestServer): Promise<AttackGround> {
   for (let at = 0; at < CALLS; at += 1)
     await fetch(`${server.url}/integrations/api/${product.webhookId}/`, { method: 'POST', body: `${at}` });
   return ground;
+}
+
+/** Throws when a document of an attack is refused before it runs: it would be no attack. */
+async function requireValid(server: TestServer): Promise<void> {
+  for (const document of [DEAR, HISTORY, TEST, REPLAY, SAVE, RENAME, DELETE]) {
+    const answer = await (await send(server, ADMIN_TOKEN, document, {})).text();
+    if (answer.includes('GRAPHQL_VALIDATION_FAILED')) throw new Error(`${document}: ${answer}`);
+  }
 }
 
 /** Whatever one token can do to others, as much of it as it is let do at a time. */
