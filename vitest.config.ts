@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -12,33 +13,52 @@ const MOCKING = ['test/domain/sign-in.test.ts'];
 
 /** Take more than ten seconds, however short their files are: begun last they would leave a core idle at the end. */
 const LONG = [
+  'canaries',
   'configuration/all-or-nothing',
+  'console/access',
+  'console/alerts',
+  'console/calls',
+  'console/dashboards',
   'console/devices',
   'console/everywhere',
   'console/keyboard',
+  'console/languages',
   'console/no-jumps',
   'console/product',
+  'console/share',
+  'decoders/replay',
   'faults/clock',
+  'faults/commits-in-doubt',
   'faults/database-guard',
   'faults/flush-numbers',
   'faults/killed',
   'faults/missed-changes',
+  'faults/nodes',
+  'faults/redis-away',
+  'faults/replicas',
   'faults/rolling-restart',
   'faults/silent-database',
   'faults/standby',
-  'faults/commits-in-doubt',
   'faults/stop',
   'faults/unwritable-log',
+  'faults/workers',
   'fuzz/walk/walk',
+  'graphql/alerts',
+  'graphql/created-while-deleted',
   'graphql/history',
+  'graphql/many-values',
+  'graphql/rights-matrix',
+  'graphql/subscriptions',
   'http/files',
   'http/late-heads',
   'http/tiny-chunks',
   'http/unknown-devices',
   'measurement-store/feed',
+  'mqtt/broker-source',
   'operator/command-line',
   'operator/image',
   'operator/transfer-command',
+  'outgoing/sending',
   'sandbox/bounds',
   'sandbox/hostile',
   'sandbox/offences',
@@ -93,7 +113,8 @@ export default defineConfig({
     pool: 'forks',
     // A process for each file is a sixth of a whole run: loading the server's modules, most of all.
     isolate: false,
-    maxWorkers: 3,
+    // More than processors, as tests also wait; each with its host takes some 2 GB.
+    maxWorkers: Math.max(1, Math.min(availableParallelism() + 2, Math.floor(totalmem() / 4e9))),
     server: { deps: { inline: ['type-graphql', 'graphql-scalars'] } },
   },
 });

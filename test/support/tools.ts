@@ -6,8 +6,13 @@ import { hasMosquittoClients, hasPaho } from './has-foreign-clients.ts';
 import { findMosquitto } from './has-mosquitto.ts';
 import { hasPatroni } from './has-patroni.ts';
 
-/** Debian's, and where others put it; nothing is ever downloaded. */
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** Debian's, and where others put it; nothing is ever downloaded. The shell takes a quarter less of the processor. */
+const PLACES = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
 
 /** A program that some tests need, named as its Debian package. */
 interface Tool {
@@ -22,7 +27,7 @@ interface Tool {
 const TOOLS: readonly Tool[] = [
   { name: 'redis-server', tests: 'several nodes', isThere: hasRedis, mark: 'redisUrl' },
   {
-    name: 'chromium',
+    name: 'chromium-headless-shell',
     tests: 'the console in a browser',
     isThere: () => findChromium() !== null,
     mark: 'describeInBrowser',
