@@ -37,7 +37,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
   let token: string;
   beforeAll(async () => {
     database = await createDatabase(name);
-    server = await startServer({ database, watched: true });
+    server = await startServer({ database, alone: true, watched: EITHER_DATABASE.includes(name) });
   });
   afterAll(async () => {
     await server?.stop();
@@ -86,11 +86,12 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
 
   onEither('hold up nobody', async () => {
     await sendAll(Array.from({ length: 100 }, eui));
-    const identifiers = Array.from({ length: 1_000 }, eui);
+    const earlier = (await list()).map(({ identifier }) => identifier);
+    const identifiers = Array.from({ length: 400 }, eui);
     const pieces = await piecesOfServer(server, () => sendAll(identifiers));
     const listed = await list();
-    expect(listed).toHaveLength(1_000);
-    expect(new Set(listed.map(({ identifier }) => identifier))).toEqual(new Set(identifiers));
+    expect(listed).toHaveLength(500);
+    expect(new Set(listed.map(({ identifier }) => identifier))).toEqual(new Set([...earlier, ...identifiers]));
     expect(pieces).toBeGreaterThanOrEqual(10);
   });
 
@@ -219,41 +220,35 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
   const end = (signal: 'SIGKILL' | 'SIGTERM'): Promise<unknown> =>
     signal === 'SIGKILL' ? server.process.stop(signal) : server.process.stop();
 
-  test('whatever was answered is there after a kill, and after a stop', async () => {
-    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-      const identifier = eui();
-      let answered = 0;
-      const sender = async (): Promise<void> => {
-        while ((await send(identifier)) === 202) answered += 1;
-      };
-      const senders = Array.from({ length: 20 }, sender);
-      await expect.poll(() => answered).toBeGreaterThan(20);
-      await Promise.all([end(signal), ...senders]);
-      // The next one is killed.
-      server = await startServer({ alone: signal === 'SIGTERM', database });
-      const seen = (await list()).find((row) => row.identifier === identifier)?.seen ?? 0;
-      expect(seen, signal).toBeGreaterThanOrEqual(answered);
-    }
-  });
-
-  test('an adoption that a kill or a stop has cut off is in the list, and goes on: each call is in the log once', async () => {
-    const slow = 'var until = Date.now() + 40; while (Date.now() < until); return { data: { t: input.bytes[0] } };';
-    const input = { decoder: `function decodeUplink(input) { ${slow} }` };
-    for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-      const identifier = eui();
+  // The first server has a process of its own, which can be killed; whichever comes after it is stopped.
+  test.each(['SIGKILL', 'SIGTERM'] as const)(
+    'after %s whatever was answered is there, and an adoption that it has cut off goes on: each call is in the log once',
+    async (signal) => {
+      const slow = 'var until = Date.now() + 40; while (Date.now() < until); return { data: { t: input.bytes[0] } };';
+      const input = { decoder: `function decodeUplink(input) { ${slow} }` };
+      const [identifier, other] = [eui(), eui()];
       const shared = { workspaceId, fields: { t: 'FLOAT' }, serialNumbers: [], input };
       const { id: productId } = await createProduct(server, shared);
       await sendAll(Array.from({ length: 15 }, () => identifier));
       const [unknown] = await list();
       if (signal === 'SIGTERM') await makeByHand(productId, identifier);
+      let answered = 0;
+      const sender = async (): Promise<void> => {
+        while ((await send(other)) === 202) answered += 1;
+      };
+      const senders = Array.from({ length: 20 }, sender);
       const cutOff = adopt(unknown!.id, productId).catch((error: Error) => error.message);
       const calls = async (): Promise<number> => (await callsOf(server, productId)).length;
       await expect.poll(calls, { interval: 20 }).toBeGreaterThan(2);
-      await end(signal);
+      await expect.poll(() => answered, { interval: 20 }).toBeGreaterThan(20);
+      await Promise.all([end(signal), ...senders]);
       expect(await cutOff).toMatch(signal === 'SIGKILL' ? 'fetch failed' : 'UNAVAILABLE');
       server = await startServer({ database });
       expect(await calls()).toBeLessThan(15);
-      expect(await list()).toEqual([unknown]);
+      const waiting = new Map((await list()).map((one) => [one.identifier, one]));
+      expect([...waiting.keys()].toSorted()).toEqual([identifier, other].toSorted());
+      expect(waiting.get(identifier)).toEqual(unknown);
+      expect(waiting.get(other)!.seen).toBeGreaterThanOrEqual(answered);
       // What is in the log by then is told of as it was made of it at last.
       await saveDecoder(
         server,
@@ -261,11 +256,11 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
         'function decodeUplink(input) { return { data: { t: 1 + input.bytes[0] } }; }',
       );
       await adopt(unknown!.id, productId);
-      expect(await list()).toEqual([]);
+      expect((await list()).map((one) => one.identifier)).toEqual([other]);
       const versions = (await callsOf(server, productId)).map(({ decoderVersion }) => decoderVersion);
       expect(versions).toEqual(Array.from({ length: 15 }, () => 2));
-    }
-  });
+    },
+  );
 
   test('what waits when the domain is closed is written', async () => {
     const domain = await openDomain(name);
