@@ -3,8 +3,15 @@ import { once } from 'node:events';
 import { get as httpGet, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createProduct, DATABASES, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import {
+  createProduct,
+  DATABASES,
+  EITHER_DATABASE,
+  type GqlAnswer,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
 import { firstPush } from '../support/subscribe.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 
@@ -221,7 +228,7 @@ describe.each(DATABASES)('files on %s', (database) => {
     const linesOf = (level: string): unknown[] => server.process.lines.filter((line) => line['level'] === level);
     const breaks = () => server.process.lines.filter(({ msg }) => msg === 'an export broke off');
 
-    beforeEach(async () => {
+    async function fill(): Promise<void> {
       const serialNumbers = Array.from({ length: 250 }, (_, at) => `long-${round}-${at}`);
       round += 1;
       const product = await createProduct(server, { token, fields: { note: 'STRING' }, serialNumbers });
@@ -230,23 +237,12 @@ describe.each(DATABASES)('files on %s', (database) => {
       const row = (device: string, at: number): string =>
         JSON.stringify({ device, timestamp: 1e9 + at, note: randomBytes(3_000).toString('base64') });
       const rows = serialNumbers.flatMap((name) => Array.from({ length: PER_DEVICE }, (_, at) => row(name, at)));
-      const { status } = await post('/v1/import', gzipSync(rows.join('\n')), 'application/x-ndjson', {
+      const { status } = await post('/v1/import', gzipSync(rows.join('\n'), { level: 1 }), 'application/x-ndjson', {
         'Content-Encoding': 'gzip',
       });
       expect(status).toBe(200);
-    });
-
-    test.each(['identity', 'gzip'])('because its product was deleted breaks off without an error, %s', async (how) => {
-      const errors = linesOf('error').length;
-      const before = breaks().length;
-      const response = await begin(token, how);
-      await server.gql('mutation ($id: ID!) { deleteProduct(id: $id) }', { id: productId }, token);
-      await end(response);
-      expect(response.complete).toBe(false);
-      await expect.poll(() => breaks().length).toBe(before + 1);
-      expect(breaks().at(-1)).toMatchObject({ level: 'info', code: expect.stringMatching(/NOT_FOUND/) });
-      expect(linesOf('error').length).toBe(errors);
-    });
+    }
+    beforeAll(fill);
 
     test('because its token was revoked, or limited to other fields, breaks off, with nothing that was recorded afterwards', async () => {
       const errors = linesOf('error').length;
@@ -270,6 +266,23 @@ describe.each(DATABASES)('files on %s', (database) => {
           .map(({ code }) => code);
       await expect.poll(() => codes().toSorted()).toEqual(['FORBIDDEN', 'UNAUTHENTICATED']);
       expect(breaks().slice(-2)).toMatchObject([{ level: 'info' }, { level: 'info' }]);
+      expect(linesOf('error').length).toBe(errors);
+    });
+
+    /** How it is packed is no matter of the database. */
+    const encodings = EITHER_DATABASE.includes(database) ? ['identity', 'gzip'] : ['identity'];
+    let isDeleted = false;
+    test.each(encodings)('because its product was deleted breaks off without an error, %s', async (how) => {
+      if (isDeleted) await fill();
+      isDeleted = true;
+      const errors = linesOf('error').length;
+      const before = breaks().length;
+      const response = await begin(token, how);
+      await server.gql('mutation ($id: ID!) { deleteProduct(id: $id) }', { id: productId }, token);
+      await end(response);
+      expect(response.complete).toBe(false);
+      await expect.poll(() => breaks().length).toBe(before + 1);
+      expect(breaks().at(-1)).toMatchObject({ level: 'info', code: expect.stringMatching(/NOT_FOUND/) });
       expect(linesOf('error').length).toBe(errors);
     });
   });
