@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectPieces, piecesOfServer } from '../support/pieces.ts';
 import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 
-const MOMENTS = 6_000;
+const MOMENTS = 3_000;
 const FIELDS = 2;
 const textAt = (at: number): string => `${at} ${'x'.repeat(4_080)}`;
 
@@ -31,7 +31,7 @@ describe.each(EITHER_DATABASE)('files of long texts on %s', (database) => {
 
   test.each(['long', 'wide'])('are whole (%s), and come in small pieces', async (layout) => {
     let lines: string[] = [];
-    await expectPieces(5, () =>
+    await expectPieces(20, () =>
       piecesOfServer(server, async () => {
         const response = await fetch(`${server.url}/v1/devices/${device}/history.csv?layout=${layout}`, {
           headers: { Authorization: `Token ${server.adminToken}`, 'Accept-Encoding': 'identity' },
