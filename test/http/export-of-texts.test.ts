@@ -31,7 +31,7 @@ describe.each(EITHER_DATABASE)('files of long texts on %s', (database) => {
 
   test.each(['long', 'wide'])('are whole (%s), and come in small pieces', async (layout) => {
     let lines: string[] = [];
-    await expectPieces(20, () =>
+    await expectPieces(6, () =>
       piecesOfServer(server, async () => {
         const response = await fetch(`${server.url}/v1/devices/${device}/history.csv?layout=${layout}`, {
           headers: { Authorization: `Token ${server.adminToken}`, 'Accept-Encoding': 'identity' },
