@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { keptBytes } from '../support/counted-work.ts';
 import { expectPieces, piecesOfServer } from '../support/pieces.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { createProduct, EITHER_DATABASE, type GqlAnswer, startServer, type TestServer } from '../support/server.ts';
@@ -261,9 +262,10 @@ describe.each(EITHER_DATABASE)('what an answer may hold on %s', (database) => {
           ),
         );
     };
-    await ask(0, 300);
-    const before = server.process.residentMb();
-    await ask(300, 1_000);
-    expect(server.process.residentMb() - before).toBeLessThan(40);
+    await ask(0, 100);
+    const before = await keptBytes(server);
+    await ask(100, 400);
+    // All of them would be 44 MB.
+    expect((await keptBytes(server)) - before).toBeLessThan(4e6);
   });
 });

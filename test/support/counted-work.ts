@@ -20,3 +20,10 @@ export async function countedWork(server: TestServer, work: () => Promise<unknow
   await work();
   return (await say('counted')) as CountedWork;
 }
+
+/** Bytes that a server that was started with `watched` keeps when its garbage has been collected. */
+export async function keptBytes({ process: { child } }: TestServer): Promise<number> {
+  const answered = once(child, 'message');
+  child.send('kept');
+  return (await answered)[0] as number;
+}

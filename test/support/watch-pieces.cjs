@@ -1,6 +1,8 @@
-// Loaded before a server of the tests: tells its parent in which pieces its event loop computed between two messages, or
-// how many characters of JSON it parsed and how many promises it made.
+// Loaded before a server of the tests: tells its parent in which pieces its event loop computed between two messages,
+// how many characters of JSON it parsed and how many promises it made, or how much of its heap is no garbage.
 const { createHook } = require('node:async_hooks');
+const v8 = require('node:v8');
+const { runInNewContext } = require('node:vm');
 const { isMainThread } = require('node:worker_threads');
 
 /** Shorter ones are turns of an idle event loop. */
@@ -25,8 +27,18 @@ if (isMainThread && process.send && process.argv[1]?.endsWith('main.js')) {
     work.parsed += text?.length ?? 0;
     return parse(text, reviver);
   };
+  const keptBytes = () => {
+    v8.setFlagsFromString('--expose-gc');
+    // The first makes some of what only finalizers held into garbage.
+    const collect = runInNewContext('gc');
+    collect();
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
   process.on('message', (message) => {
-    if (message === 'count') {
+    if (message === 'kept') process.send(keptBytes());
+    else if (message === 'count') {
       Object.assign(work, { parsed: 0, promises: 0 });
       counting.enable();
       process.send('counting');
