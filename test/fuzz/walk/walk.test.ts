@@ -9,7 +9,7 @@ test('everything that the schema has can be asked for many times, and is answere
   const database = await createDatabase('sqlite');
   const broker = await BrokerWays.start();
   const env = { ANONYMOUS_PER_MINUTE: '0', ...broker.env };
-  const start = () => startServer({ alone: true, database, env });
+  const start = () => startServer({ database, env });
   const { server, world } = await fill(database.url, SMALL, start);
   try {
     await broker.send(server, world);
