@@ -1,15 +1,9 @@
 import mqtt, { type MqttClient } from 'mqtt';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
 import { describeWithMosquitto, Mosquitto } from '../support/mosquitto.ts';
-import type { ServerProcess } from '../support/server-process.ts';
+import { ADMIN_TOKEN, type ServerProcess } from '../support/server-process.ts';
 import { SmallBroker } from '../support/small-broker.ts';
-import {
-  createDatabase,
-  type DatabaseName,
-  startServer,
-  type TestDatabase,
-  type TestServer,
-} from '../support/server.ts';
+import { createDatabase, type DatabaseName, startServer, type TestServer } from '../support/server.ts';
 import { createToken } from '../support/tenant.ts';
 
 const FROM = Date.UTC(2026, 0, 1) / 1_000;
@@ -24,49 +18,54 @@ interface Device {
   webhookId: string;
 }
 
-let [broker, devices]: [Mosquitto, number] = [undefined!, 0];
+let [broker, devices]: [Mosquitto | undefined, number] = [undefined, 0];
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-async function open(database: TestDatabase, env: Record<string, string>, alone = false): Promise<TestServer> {
-  const source = {
-    MQTT_SOURCE_URL: broker.url,
-    MQTT_SOURCE_TOKEN: env['TOKEN'] ?? '',
-    MQTT_SOURCE_CLIENT_ID: `test-${devices}`,
-  };
-  return startServer({ database, env: { ...source, ...env }, alone });
-}
-
-/** A database with a device of one field `N`, and the way to start servers on it. */
-async function prepare(name: DatabaseName = 'sqlite') {
+/**
+ * A server on a fresh database that hears of the broker, with a device of one field `N`, and the way to start others on
+ * it. `env` null: the first one hears of no broker.
+ */
+async function prepare(
+  env: Record<string, string> | null = {},
+  {
+    name = 'sqlite',
+    alone = false,
+    decoder = null,
+  }: { name?: DatabaseName; alone?: boolean; decoder?: string | null } = {},
+) {
   devices += 1;
+  const clientId = `test-${devices}`;
   const database = await createDatabase(name);
   ends.push(() => database.drop());
-  const server = await startServer({ database });
+  const start = async (own: Record<string, string> | null = {}, isAlone = false): Promise<TestServer> => {
+    const source = {
+      MQTT_SOURCE_URL: broker?.url ?? '',
+      MQTT_SOURCE_TOKEN: ADMIN_TOKEN,
+      MQTT_SOURCE_CLIENT_ID: clientId,
+    };
+    const started = await startServer({ database, env: own === null ? {} : { ...source, ...own }, alone: isAlone });
+    ends.push(() => started.stop());
+    return started;
+  };
+  const server = await start(env, alone);
   const { createProduct: product } = await server.gql(
     'mutation ($input: CreateProductInput!) { createProduct(input: $input) { id webhookUrl } }',
-    { input: { name: 'p', fields: [{ identifier: 'N', type: 'INTEGER' }], decoder: DECODER } },
+    { input: { name: 'p', fields: [{ identifier: 'N', type: 'INTEGER' }], ...(decoder === null ? {} : { decoder }) } },
   );
   const serialNumber = `source-${devices}`;
   const { createDevices } = await server.gql(
     'mutation ($id: ID!, $devices: [DeviceInput!]!) { createDevices(productId: $id, devices: $devices) { id } }',
     { id: product.id, devices: [{ name: 'd', serialNumber }] },
   );
-  await server.stop();
   const device: Device = { id: createDevices[0].id, serialNumber, webhookId: product.webhookUrl.split('/').at(-2) };
-  const token = server.adminToken;
-  const start = async (env: Record<string, string> = {}, alone = false): Promise<TestServer> => {
-    const started = await open(database, { TOKEN: token, ...env }, alone);
-    ends.push(() => started.stop());
-    return started;
-  };
-  return { device, start };
+  return { device, server, start };
 }
 
 async function publisher(): Promise<MqttClient> {
-  const client = await mqtt.connectAsync(broker.url, { reconnectPeriod: 50 });
+  const client = await mqtt.connectAsync(broker!.url, { reconnectPeriod: 50 });
   ends.push(() => client.endAsync());
   return client;
 }
@@ -87,7 +86,8 @@ async function countedBy({ url, adminToken }: TestServer): Promise<Record<string
   return Object.fromEntries([...lines].map(([, code, count]) => [code, Number(count)]));
 }
 
-const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 120_000, interval: 20 });
+const eventually = (check: () => Promise<void>): Promise<void> =>
+  vi.waitFor(check, { timeout: 120_000, interval: 100 });
 const subscribed = (server: TestServer): Promise<void> =>
   eventually(async () => expect(server.process.lines.some(({ msg }) => msg === 'MQTT source: subscribed')).toBe(true));
 
@@ -98,11 +98,10 @@ describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
   beforeAll(async () => {
     broker = await Mosquitto.start();
   });
-  afterAll(() => broker.stop());
+  afterAll(() => broker!.stop());
 
   test('are recorded with the rights of the token, on all qualities of service', async () => {
-    const { device, start } = await prepare();
-    const server = await start();
+    const { device, server } = await prepare();
     await subscribed(server);
     const client = await publisher();
     for (const qos of [0, 1, 2] as const)
@@ -113,29 +112,30 @@ describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
       '{ device(id: "' + device.id + '") { mqttClients { clientId connected lastTopic } } }',
     );
     expect(shown.mqttClients).toEqual([
-      { clientId: broker.url.replace('mqtt://', 'broker '), connected: true, lastTopic: `v1/${device.id}/N` },
+      { clientId: broker!.url.replace('mqtt://', 'broker '), connected: true, lastTopic: `v1/${device.id}/N` },
     ]);
   });
 
   test('a whole run comes over its restart, and over that of the server', async () => {
-    const { device, start } = await prepare();
-    const first = await start({}, true);
+    const { device, server: first, start } = await prepare({}, { alone: true });
     await subscribed(first);
     const client = await publisher();
-    const count = 1_500;
-    const sent = upTo(count).map(async (n) => client.publishAsync(`v1/${device.id}/record`, entry(n), { qos: 1 }));
+    const publish = (from: number): Promise<unknown>[] =>
+      upTo(200).map((n) => client.publishAsync(`v1/${device.id}/record`, entry(from + n), { qos: 1 }));
+    const sent = publish(0);
     await eventually(async () => expect((await storedIn(first, device)).length).toBeGreaterThan(0));
-    await broker.end();
-    await broker.begin();
+    sent.push(...publish(200));
+    await broker!.end();
+    await broker!.begin();
     await (first.process as ServerProcess).stop('SIGKILL');
+    sent.push(...publish(400));
     const second = await start();
     await Promise.all(sent);
-    await eventually(async () => expect(await storedIn(second, device)).toEqual(upTo(count)));
+    await eventually(async () => expect(await storedIn(second, device)).toEqual(upTo(600)));
   });
 
   test('are not acknowledged while the token is unknown, and come when it is known', async () => {
-    const { device, start } = await prepare();
-    const strange = await start({ TOKEN: 'x'.repeat(40) });
+    const { device, server: strange, start } = await prepare({ MQTT_SOURCE_TOKEN: 'x'.repeat(40) });
     await subscribed(strange);
     const client = await publisher();
     for (const n of upTo(100)) await client.publishAsync(`v1/${device.id}/record`, entry(n), { qos: 1 });
@@ -148,8 +148,7 @@ describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
   });
 
   test('what is refused is acknowledged, logged, and holds nothing up', async () => {
-    const { device, start } = await prepare();
-    const server = await start();
+    const { device, server, start } = await prepare();
     await subscribed(server);
     const client = await publisher();
     for (const payload of ['no JSON', entry(0).replace('"N"', '"M"')])
@@ -175,7 +174,8 @@ describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
     ['off', [1]],
     ['on', [0, 1]],
   ])('copies that it has retained, with MQTT_SOURCE_RETAINED=%s', async (retained, expected) => {
-    const { device, start } = await prepare();
+    const { device, server: before, start } = await prepare(null);
+    await before.stop();
     const client = await publisher();
     const topic = `v1/${device.id}/record`;
     await client.publishAsync(topic, entry(0), { qos: 1, retain: true });
@@ -187,7 +187,8 @@ describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
   });
 
   test('topics without a meaning go to the webhook, with the topic behind its id', async () => {
-    const { device, start } = await prepare();
+    const { device, server: before, start } = await prepare(null, { decoder: DECODER });
+    await before.stop();
     const server = await start({ MQTT_SOURCE_TOPICS: 'v1/+/+, tele/+/SENSOR', MQTT_SOURCE_WEBHOOK: device.webhookId });
     await subscribed(server);
     const client = await publisher();
@@ -213,11 +214,9 @@ describeWithMosquitto('messages of a broker (CONTRACT 14)', () => {
   });
 
   test('servers that share a subscription get each message once', async () => {
-    const { device, start } = await prepare();
-    const other = await prepare();
-    const env = { MQTT_SOURCE_TOPICS: `$share/both/v1/${device.serialNumber}/+` };
-    const server = await start({ ...env, MQTT_SOURCE_CLIENT_ID: `one-${devices}` });
-    const second = await other.start({ ...env, MQTT_SOURCE_CLIENT_ID: `two-${devices}` });
+    const env = { MQTT_SOURCE_TOPICS: `$share/both/v1/source-${devices + 1}/+` };
+    const { device, server } = await prepare(env);
+    const { server: second } = await prepare(env);
     await Promise.all([subscribed(server), subscribed(second)]);
     const client = await publisher();
     for (const n of upTo(40)) await client.publishAsync(`v1/${device.serialNumber}/record`, entry(n), { qos: 1 });
@@ -236,11 +235,10 @@ const redisUrl = inject('redisUrl');
 describeWithMosquitto('messages of a broker and several nodes', () => {
   test.skipIf(redisUrl === null)('each message reaches one of the nodes around a Redis', async () => {
     broker = await Mosquitto.start();
-    ends.push(() => broker.stop());
-    const { device, start } = await prepare('postgres');
-    const nodes: TestServer[] = [];
-    for (const name of ['a', 'b'])
-      nodes.push(await start({ REDIS_URL: redisUrl!, MQTT_SOURCE_CLIENT_ID: `${name}-${devices}` }));
+    ends.push(() => broker!.stop());
+    const env = { REDIS_URL: redisUrl! };
+    const { device, server, start } = await prepare(env, { name: 'postgres' });
+    const nodes = [server, await start({ ...env, MQTT_SOURCE_CLIENT_ID: `other-${devices}` })];
     await Promise.all(nodes.map(subscribed));
     const client = await publisher();
     for (const n of upTo(40)) await client.publishAsync(`v1/${device.id}/record`, entry(n), { qos: 1 });
@@ -266,8 +264,7 @@ test('a broker that knows MQTT 3.1.1 alone is asked in that', async () => {
 test('a message that the broker sends again is acknowledged again and stored once', async () => {
   const small = await SmallBroker.start();
   ends.push(async () => small.stop());
-  const { device, start } = await prepare();
-  const server = await start({ MQTT_SOURCE_URL: small.url });
+  const { device, server } = await prepare({ MQTT_SOURCE_URL: small.url });
   await eventually(async () => expect(small.subscribers).toBe(1));
   for (const isAgain of [false, true, true]) small.publish(`v1/${device.id}/N`, '7', isAgain);
   await eventually(async () => expect(small.acknowledged).toEqual([1, 1, 1]));
