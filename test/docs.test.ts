@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { LANES } from '../src/scheduling/lanes.ts';
+import { POOLS } from '../src/scheduling/pools.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGES = ['README.md', ...filesIn('docs').filter((file) => file.endsWith('.md'))];
@@ -93,14 +94,24 @@ test('the limits in docs/operating.md are the constants of the code', () => {
   expect(wrong).toEqual([]);
 });
 
+/** The limits of a lane or a pool: its numbers, in MiB where they are bytes of a pool. */
+function limitsOf(row: object): string {
+  return Object.entries(row)
+    .filter((entry): entry is [string, number] => typeof entry[1] === 'number')
+    .map(([limit, value]) =>
+      limit.startsWith('maxBytes') ? `${limit} ${value / UNITS['MiB']!} MiB` : `${limit} ${value.toLocaleString('en')}`,
+    )
+    .join(', ');
+}
+
 test('the lanes in docs/operating.md are those of the scheduler', () => {
-  const limitsOf = (row: object): string =>
-    Object.entries(row)
-      .filter((entry): entry is [string, number] => typeof entry[1] === 'number')
-      .map(([limit, value]) => `${limit} ${value.toLocaleString('en')}`)
-      .join(', ');
   const expected = Object.values(LANES).map((row) => [row.name, row.runs, limitsOf(row)]);
   expect(rowsBehind('docs/operating.md', '## Lanes')).toEqual(expected);
+});
+
+test('the pools in docs/operating.md are those of the scheduler', () => {
+  const expected = Object.values(POOLS).map((row) => [row.name, row.holds, limitsOf(row)]);
+  expect(rowsBehind('docs/operating.md', '## Memory')).toEqual(expected);
 });
 
 test('every link of a page leads somewhere', () => {

@@ -1,8 +1,4 @@
-/** A lane: work of one kind, queued for one scarce thing. */
-interface LaneRow {
-  /** What runs in it. */
-  runs: string;
-}
+import { namedRows } from './named-rows.ts';
 
 /** Limits of a `Lane`; what is left out is unlimited. */
 export interface LaneLimits {
@@ -56,7 +52,7 @@ const OF_DATABASE = 'Too much of this token is waiting for the database; send le
  * turns and each divides its turns among its tokens; whoever has used up its burst waits while others are active; and
  * each queue is bounded, or its entries are bounded where they come from.
  */
-export const LANES = named({
+export const LANES = namedRows({
   // The event loop: ingest first.
   requests: {
     runs: 'requests that have come whole, one turn of the event loop after the other',
@@ -284,11 +280,3 @@ export const LANES = named({
       'Most of what this workspace sends is refused, and waits while others send. Look at the answers, send less.',
   },
 });
-
-type Rows = Record<string, LaneRow>;
-
-/** Gives each row its name. */
-function named<T extends Rows>(rows: T): { readonly [K in keyof T]: Readonly<T[K]> & { readonly name: string } } {
-  const entries = Object.entries(rows).map(([name, row]) => [name, { ...row, name }]);
-  return Object.fromEntries(entries) as { [K in keyof T]: T[K] & { name: string } };
-}

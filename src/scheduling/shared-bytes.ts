@@ -5,10 +5,6 @@ export class SharedBytes<Shared> {
   readonly #shares = new Tally<Shared>();
   #bytes = 0;
 
-  get isEmpty(): boolean {
-    return this.#shares.size === 0 && this.#bytes === 0;
-  }
-
   get bytes(): number {
     return this.#bytes;
   }

@@ -167,7 +167,7 @@ export class Exporter {
     bytes: AsyncGenerator<Uint8Array>,
     accessNow: () => Promise<Access>,
   ): AsyncGenerator<Uint8Array> {
-    this.#places.take(access);
+    const leave = this.#places.take(access);
     try {
       await turns.next();
       for await (const piece of bytes) {
@@ -178,7 +178,7 @@ export class Exporter {
         await turns.next();
       }
     } finally {
-      this.#places.release(access);
+      leave();
     }
   }
 

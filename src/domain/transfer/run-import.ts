@@ -11,7 +11,7 @@ export async function runImport(
   work: () => Promise<void>,
 ): Promise<void> {
   places.require(access);
-  places.take(access);
+  const leave = places.take(access);
   try {
     await work();
   } catch (error) {
@@ -23,6 +23,6 @@ export async function runImport(
       cause: known.cause,
     });
   } finally {
-    places.release(access);
+    leave();
   }
 }

@@ -1,20 +1,11 @@
 import type { Caller } from '../../scheduling/caller.ts';
-import { Tally } from '../../scheduling/tally.ts';
+import { MemoryPool, type PoolItem } from '../../scheduling/memory-pool.ts';
+import { POOLS } from '../../scheduling/pools.ts';
 import { AppError } from '../../errors.ts';
 import type { Promised } from './promised.ts';
 
-/** Maximum bytes in memory of all running operations together, beyond what each may have anyway. */
-const MOST = 96 * 1_048_576;
-/** The same with uncounted bytes: above it only the oldest goes on, and tenants with no more than their part. */
-const MOST_IN_ALL = 2 * MOST;
-/** Maximum ratio of a tenant's memory to what it leaves free: three quarters, if it is alone; of a token one, half. */
-const TIMES_FREE = 3;
-/** An operation with no more never waits. */
-const LITTLE = 2 * 1_048_576;
-/** Maximum counted bytes per operation: beyond it others of its tenant lose nothing. */
-const MOST_COUNTED = 24 * 1_048_576;
-/** Maximum wait per operation, all in all. */
-const WAIT_MS = 15_000;
+const LIMITS = POOLS.loaded;
+const MOST_IN_ALL = POOLS.loadedOverall.maxBytes;
 /** A waiting operation may have ended meanwhile. */
 const LOOK_EVERY_MS = 500;
 
@@ -35,48 +26,40 @@ interface Tenant {
 /** Counts what all running operations have loaded and made of it. */
 export class LoadedMemory {
   readonly #tenants = new Map<string, Tenant>();
-  /** Bytes; counted ones are those up to MOST_COUNTED of each operation. */
-  readonly #counted = { all: 0, ofTenants: new Tally(), ofTokens: new Tally() };
-  readonly #whole = { all: 0, ofTenants: new Tally() };
+  readonly #counted = new MemoryPool(LIMITS);
+  readonly #whole = new MemoryPool(POOLS.loadedOverall);
   readonly #waiting = new Set<OperationMemory>();
   #firsts = 0;
   #timer: NodeJS.Timeout | null = null;
 
   /** Bytes of all of it. */
   get bytes(): number {
-    return this.#whole.all;
+    return this.#whole.bytes;
   }
 
   /** Opens an account for an operation. `check`: throws what ended it; `neverWaits`: others wait for what it has. */
   open(party: Caller, check: () => void, neverWaits = false): OperationMemory {
-    return new OperationMemory(this, { party, check, neverWaits });
+    const [whole, counted] = [this.#whole.open(party), this.#counted.open(party)];
+    return new OperationMemory(this, { party, whole, counted, check, neverWaits });
   }
 
   /** Counts what an operation has more, or less. */
-  count({ party, counted }: OperationMemory, bytes: number, countedBefore: number): void {
-    const more = counted - countedBefore;
-    this.#whole.all += bytes;
-    this.#whole.ofTenants.add(party.tenant, bytes);
-    this.#counted.all += more;
-    this.#counted.ofTenants.add(party.tenant, more);
-    this.#counted.ofTokens.add(party.tokenId, more);
+  count({ whole, counted }: OperationMemory, bytes: number): void {
+    this.#whole.grow(whole, bytes);
+    this.#counted.grow(counted, Math.min(LIMITS.maxBytesCounted, whole.bytes) - counted.bytes);
   }
 
   /** Whether an operation may have that many bytes more. */
   hasRoom(one: OperationMemory, bytes: number): boolean {
-    if (one.bytes + bytes <= LITTLE) return true;
+    if (one.bytes + bytes <= LIMITS.maxBytesUnasked) return true;
     const tenant = this.#tenantOf(one);
     tenant.first ??= this.#makeFirst(tenant, one);
-    const isBeyondAll = this.#whole.all + bytes > MOST_IN_ALL;
+    const isBeyondAll = this.#whole.bytes + bytes > MOST_IN_ALL;
     const part = MOST_IN_ALL / this.#tenants.size;
-    if (isBeyondAll && this.#whole.ofTenants.of(one.party.tenant) + bytes > part) return this.#isOldestFirst(one);
+    if (isBeyondAll && one.whole.tenant.bytes + bytes > part) return this.#isOldestFirst(one);
     if (tenant.first === one) return true;
-    const more = Math.min(MOST_COUNTED, one.bytes + bytes) - one.counted;
-    const free = MOST - this.#counted.all - more;
-    const { tokenId, tenant: name } = one.party;
-    return (
-      this.#counted.ofTokens.of(tokenId) + more <= free && this.#counted.ofTenants.of(name) + more <= TIMES_FREE * free
-    );
+    const more = Math.min(LIMITS.maxBytesCounted, one.bytes + bytes) - one.counted.bytes;
+    return this.#counted.excess(one.counted, more) === null;
   }
 
   /** Keeps an operation until there is room. */
@@ -89,8 +72,15 @@ export class LoadedMemory {
     }, LOOK_EVERY_MS);
   }
 
+  /** Counts a refusal; returns its error, OVERLOADED. */
+  refuse(): AppError {
+    return this.#counted.refuse();
+  }
+
   /** Frees what an operation had. */
   leave(one: OperationMemory): void {
+    this.#whole.close(one.whole);
+    this.#counted.close(one.counted);
     this.#waiting.delete(one);
     const tenant = this.#tenants.get(one.party.tenant);
     if (tenant?.large.delete(one)) {
@@ -133,50 +123,51 @@ export class LoadedMemory {
   }
 }
 
+/** An operation of a caller, and what it holds: all of it, and the part that others of its tenant have less. */
+interface OperationParts {
+  party: Caller;
+  whole: PoolItem;
+  counted: PoolItem;
+  check: () => void;
+  neverWaits: boolean;
+}
+
 let operations = 0;
 
 /** Memory of one operation: what it has loaded and made of it, until it is answered. */
 export class OperationMemory {
   readonly no = (operations += 1);
   readonly party: Caller;
+  readonly whole: PoolItem;
+  readonly counted: PoolItem;
   readonly #all: LoadedMemory;
   readonly #check: () => void;
   readonly #neverWaits: boolean;
-  #bytes = 0;
   #waiting: Waiting[] = [];
   /** Waits that overlap count once. */
   #waitedMs = 0;
   #waitsSince = 0;
   #isOver = false;
 
-  constructor(
-    all: LoadedMemory,
-    { party, check, neverWaits }: { party: Caller; check: () => void; neverWaits: boolean },
-  ) {
+  constructor(all: LoadedMemory, { party, whole, counted, check, neverWaits }: OperationParts) {
     this.#all = all;
     this.party = party;
+    this.whole = whole;
+    this.counted = counted;
     this.#check = check;
     this.#neverWaits = neverWaits;
   }
 
   get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** The part that others of its tenant have less. */
-  get counted(): number {
-    return Math.min(this.#bytes, MOST_COUNTED);
+    return this.whole.bytes;
   }
 
   /** Adds bytes; a negative number takes them off. */
   add(bytes: number): void {
-    if (this.#isOver) return;
-    const before = this.counted;
-    this.#bytes += bytes;
-    this.#all.count(this, bytes, before);
+    if (!this.#isOver) this.#all.count(this, bytes);
   }
 
-  /** Adds the bytes when there is room for them. Throws what ended the operation, and OVERLOADED after WAIT_MS. */
+  /** Adds the bytes when there is room for them. Throws what ended the operation, and OVERLOADED after its maximum wait. */
   room(bytes: number): Promised<void> {
     if (this.#isOver) throw over();
     if (this.#neverWaits || (this.#waiting.length === 0 && this.#all.hasRoom(this, bytes))) {
@@ -195,7 +186,7 @@ export class OperationMemory {
     const now = performance.now();
     this.#waitedMs += now - this.#waitsSince;
     this.#waitsSince = now;
-    if (this.#isEnded() || this.#waitedMs > WAIT_MS) {
+    if (this.#endedBy() !== null || this.#waitedMs > LIMITS.maxWaitMs) {
       this.#refuse();
       return true;
     }
@@ -211,40 +202,28 @@ export class OperationMemory {
   /** Frees everything: the operation is answered, and loads nothing any more. */
   end(): void {
     if (this.#isOver) return;
-    this.add(-this.#bytes);
     this.#isOver = true;
     this.#refuse();
     this.#all.leave(this);
   }
 
-  #isEnded(): boolean {
+  /** The error that ended it; null: it goes on. */
+  #endedBy(): unknown {
     try {
       this.#check();
-      return false;
-    } catch {
-      return true;
+      return null;
+    } catch (error) {
+      return error;
     }
   }
 
   #refuse(): void {
-    let error: unknown = this.#isOver ? over() : tooMuch();
-    try {
-      this.#check();
-    } catch (ended) {
-      error = ended;
-    }
+    if (this.#waiting.length === 0) return;
+    const error = this.#endedBy() ?? (this.#isOver ? over() : this.#all.refuse());
     for (const { refuse } of this.#waiting.splice(0)) refuse(error);
   }
 }
 
 function over(): AppError {
   return new AppError('UNAVAILABLE', 'This operation is answered already.');
-}
-
-function tooMuch(): AppError {
-  return new AppError(
-    'OVERLOADED',
-    'Too many operations that load large amounts of data are running; send fewer of them at once, ask for smaller pages ("first") and shorter ' +
-      'times, or leave long fields (body, run, metadata, dashboard) out of lists.',
-  );
 }

@@ -1,15 +1,9 @@
 import type { Caller } from '../../scheduling/caller.ts';
-import { SharedBytes } from '../../scheduling/shared-bytes.ts';
 import type { FairScheduler } from '../../scheduling/fair-scheduler.ts';
-import { AppError } from '../../errors.ts';
+import { MemoryPool } from '../../scheduling/memory-pool.ts';
+import { POOLS } from '../../scheduling/pools.ts';
 import type { CheckedDocument } from './checked-documents.ts';
 
-/** Maximum estimated bytes of all operations together: JSON may take twenty times its length once it is read. */
-const MOST = 128 * 1_048_576;
-/** The same for a tenant that has none, which gets one also beyond MOST. */
-const MOST_IN_ALL = 2 * MOST;
-/** Maximum ratio of a tenant's bytes to what it leaves free: three quarters, if it is alone; of a token one, half. */
-const TIMES_FREE = 3;
 /** Variables up to this size are not counted: a connection takes as much anyway … */
 const SMALL = 16_384;
 /** … nor documents up to this size, of which thousands may be there. */
@@ -39,9 +33,7 @@ export function isLittle({ document, bytes }: Held): boolean {
 /** Bounds the memory of requests that wait or run: a token may have hundreds waiting. */
 export class HeldRequests {
   readonly #shares: Pick<FairScheduler, 'spend'>;
-  readonly #all = new SharedBytes<CheckedDocument>();
-  readonly #ofTenants = new Map<string, SharedBytes<CheckedDocument>>();
-  readonly #ofTokens = new Map<string, SharedBytes<CheckedDocument>>();
+  readonly #pool = new MemoryPool(POOLS.requests);
 
   /** `shares`: charges the caller for measuring what it sent. */
   constructor(shares: Pick<FairScheduler, 'spend'>) {
@@ -67,28 +59,10 @@ export class HeldRequests {
   }
 
   /** Counts the bytes and the document until the returned function is called. Throws AppError OVERLOADED. */
-  hold({ tenant, tokenId }: Caller, document: CheckedDocument | null, bytes: number): () => void {
+  hold(caller: Caller, document: CheckedDocument | null, bytes: number): () => void {
     if (isLittle({ document, bytes })) return () => {};
-    const ofTenant = this.#ofTenants.get(tenant) ?? new SharedBytes();
-    const ofToken = this.#ofTokens.get(tokenId) ?? new SharedBytes();
-    const what = [document, document?.bytes ?? 0, bytes] as const;
-    const all = this.#all.with(...what);
-    const free = MOST - all;
-    const isFirst = ofTenant.isEmpty && all <= MOST_IN_ALL;
-    if (!isFirst && (ofToken.with(...what) > free || ofTenant.with(...what) > TIMES_FREE * free))
-      throw new AppError(
-        'OVERLOADED',
-        'Too many large operations of this token or workspace are waiting; send fewer of them at once.',
-      );
-    this.#ofTenants.set(tenant, ofTenant);
-    this.#ofTokens.set(tokenId, ofToken);
-    const holdings = [this.#all, ofTenant, ofToken];
-    for (const holding of holdings) holding.add(...what);
-    return () => {
-      for (const holding of holdings) holding.remove(...what);
-      if (ofTenant.isEmpty) this.#ofTenants.delete(tenant);
-      if (ofToken.isEmpty) this.#ofTokens.delete(tokenId);
-    };
+    const request = this.#pool.enter(caller, bytes, document);
+    return () => this.#pool.close(request);
   }
 }
 
