@@ -21,7 +21,7 @@ import { StoredReceiptMarks } from './domain/measurements/receipt-marks.ts';
 import type { NodePlace } from './domain/measurements/receipt-times.ts';
 import { type Frames, LocalFrames } from './domain/calls/frames.ts';
 import { LocalWriteLimiter, type WriteLimiter } from './domain/measurements/write-limiter.ts';
-import { tellLanes, tellLoad, tellReplicas } from './build-metrics.ts';
+import { tellLanes, tellLoad, tellPools, tellReplicas } from './build-metrics.ts';
 import { lookAtInstallation } from './build-installation.ts';
 import { startMqtt } from './build-mqtt.ts';
 import { createTransports } from './build-transports.ts';
@@ -209,6 +209,7 @@ async function build(
   });
   tellLoad(metrics, { store, pool, transports, domain, cluster, accepting: () => listener.accepting });
   tellLanes(metrics);
+  tellPools(metrics);
   if (store.replicas) tellReplicas(metrics, store.replicas);
   if (config.metricsPort !== null) await startMetricsServer(metrics, config, closers);
   if (seat === undefined || seat.number === 1) await tellSharedIdentities(database, log);

@@ -1,5 +1,7 @@
 import { countsOf, type LaneCounts } from './scheduling/lane-counts.ts';
 import { LANES } from './scheduling/lanes.ts';
+import { type PoolCounts, poolCountsOf } from './scheduling/pool-counts.ts';
+import { POOLS } from './scheduling/pools.ts';
 import type { Domain } from './build-domain.ts';
 import type { Transports } from './build-transports.ts';
 import type { ReplicaFigures } from './measurement-store/postgres/replica.ts';
@@ -119,5 +121,29 @@ export function tellLanes(metrics: Metrics): void {
     'Time charged to callers for the work of a lane.',
     'lane',
     read((counts) => counts.chargedMs / 1_000),
+  );
+}
+
+/** Adds what each pool of `POOLS` counts: the bytes that it holds, what it refused, and what had to give way. */
+export function tellPools(metrics: Metrics): void {
+  const read = (of: (counts: PoolCounts) => number) => (): Record<string, number> =>
+    Object.fromEntries(Object.keys(POOLS).map((pool) => [pool, of(poolCountsOf(pool))]));
+  metrics.gauges(
+    'inlet_pool_held_bytes',
+    'Memory of a pool that is held now.',
+    'pool',
+    read((counts) => counts.bytes),
+  );
+  metrics.counters(
+    'inlet_pool_refused_total',
+    'What a pool refused.',
+    'pool',
+    read((counts) => counts.refused),
+  );
+  metrics.counters(
+    'inlet_pool_evicted_total',
+    'What had to give way in a pool.',
+    'pool',
+    read((counts) => counts.evicted),
   );
 }

@@ -1,13 +1,11 @@
 import type { Socket } from 'node:net';
+import { poolCountsOf } from '../scheduling/pool-counts.ts';
+import { POOLS } from '../scheduling/pools.ts';
 import { addressGroup } from './address-group.ts';
 import { must } from '../must.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/**
- * Maximum unread bytes of all connections together: beyond it those of the address that leaves most are ended first,
- * and of these those that take least.
- */
-const MAX_UNREAD_BYTES = 128 << 20;
+const { maxBytes: MAX_UNREAD_BYTES, name: POOL } = POOLS.unreadAnswers;
 /** Bytes per further look: a large write counts as taken only when all of it is. */
 const BYTES_A_LOOK = 10_000;
 
@@ -27,7 +25,10 @@ export class UnreadAnswers {
   readonly #sockets: () => Iterable<Socket>;
   readonly #maxLooks: number;
   readonly #timer: NodeJS.Timeout;
+  readonly #counts = poolCountsOf(POOL);
   #unread = new Map<Socket, Unread>();
+  /** Unread bytes at the last look. */
+  #bytes = 0;
 
   /** `sockets`: all that are open. */
   constructor(sockets: () => Iterable<Socket>, idleMs: number) {
@@ -38,6 +39,7 @@ export class UnreadAnswers {
 
   end(): void {
     clearInterval(this.#timer);
+    this.#count(0);
   }
 
   #look(): void {
@@ -56,10 +58,19 @@ export class UnreadAnswers {
       bytes += socket.writableLength;
     }
     this.#unread = unread;
-    if (bytes > MAX_UNREAD_BYTES) this.#endUntil(bytes);
+    this.#count(bytes > MAX_UNREAD_BYTES ? this.#endUntil(bytes) : bytes);
   }
 
-  #endUntil(bytes: number): void {
+  #count(bytes: number): void {
+    this.#counts.bytes += bytes - this.#bytes;
+    this.#bytes = bytes;
+  }
+
+  /**
+   * Ends connections of the address that leaves most first, and of these those that take least, until the rest is
+   * within the bound; returns its bytes.
+   */
+  #endUntil(bytes: number): number {
     const ofAddress = new Map<string, number>();
     const all = Array.from(this.#unread, ([socket, { looks }]) => {
       const address = addressGroup(socket.remoteAddress);
@@ -70,9 +81,11 @@ export class UnreadAnswers {
     const leftBy = ({ address }: { address: string }): number => must(ofAddress.get(address));
     all.sort((a, z) => leftBy(z) - leftBy(a) || z.looks - a.looks || z.length - a.length);
     for (const { socket, length } of all) {
-      if (bytes <= MAX_UNREAD_BYTES) return;
+      if (bytes <= MAX_UNREAD_BYTES) break;
       bytes -= length;
+      this.#counts.evicted += 1;
       socket.destroy();
     }
+    return bytes;
   }
 }

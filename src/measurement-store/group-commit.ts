@@ -1,5 +1,7 @@
 import type { Receipt } from '../domain/ports/store.ts';
 import { AppError } from '../errors.ts';
+import { poolCountsOf } from '../scheduling/pool-counts.ts';
+import { POOLS } from '../scheduling/pools.ts';
 import { callBytes, checkReceipt } from './check-receipt.ts';
 import { stopping } from './unavailable.ts';
 import { must } from '../must.ts';
@@ -45,6 +47,8 @@ const ANYWAY_MS = 20;
 /** Maximum answers per turn of the event loop: thousands may wait behind a disk that stood still. */
 const ANSWERED_AT_ONCE = 100;
 
+const counts = poolCountsOf(POOLS.commits.name);
+
 /**
  * Concurrent receipts share one commit: a flush takes everything that waits, as soon as there is none under way, or
  * enough to keep the database busy beside those that are.
@@ -76,14 +80,17 @@ export class GroupCommit {
     } catch (error) {
       return Promise.reject(error);
     }
-    if (this.#isFull(rows, receipt.call ? callBytes(receipt.call) : 0))
-      return Promise.reject(new AppError('OVERLOADED', 'Too much is waiting to be stored. Try again in a moment.'));
+    if (this.#isFull(rows, receipt.call ? callBytes(receipt.call) : 0)) {
+      counts.refused += 1;
+      return Promise.reject(new AppError('OVERLOADED', POOLS.commits.refusal));
+    }
     return new Promise((resolve, reject) => {
       const group = this.#gathering;
       const gathered = this.#target.gather(receipt);
       group.bytes += gathered;
       group.rows += rows;
       this.#waiting.bytes += gathered;
+      counts.bytes += gathered;
       this.#waiting.rows += rows;
       group.waiting.push((outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.rowMs * rows)));
       if (this.#underWay.size > 0) this.#flushIfWorthIt();
@@ -169,6 +176,7 @@ export class GroupCommit {
       this.#answering.shift();
       this.#waiting.rows -= rows;
       this.#waiting.bytes -= bytes;
+      counts.bytes -= bytes;
     }
     if (this.#answering.length > 0) setImmediate(() => this.#answer());
     else this.#resolveWhenDone();

@@ -1,3 +1,5 @@
+import { POOLS } from '../scheduling/pools.ts';
+
 /** What both stores take: the bounds of their queues, and who is told. */
 export interface StoreOptions {
   log?: StoreLog;
@@ -16,8 +18,8 @@ export interface StoreOptions {
 
 /** The bounds that hold where nothing else is said. */
 export const STORE_DEFAULTS = {
-  maxWaitingRows: 200_000,
-  maxWaitingBytes: 32 * 1024 * 1024,
+  maxWaitingRows: POOLS.commits.maxValues,
+  maxWaitingBytes: POOLS.commits.maxBytes,
   keptMs: 3_600_000,
   compactEveryMs: 60_000,
 };

@@ -1,5 +1,9 @@
 import { AppError } from '../errors.ts';
+import { poolCountsOf } from '../scheduling/pool-counts.ts';
+import { POOLS } from '../scheduling/pools.ts';
 import type { Admitted, Amount, PoolProduct } from './pool-job.ts';
+
+const counts = poolCountsOf(POOLS.decoderCalls.name);
 
 /**
  * Limits open jobs. A workspace may have as much as is free, and a product as much as its workspace leaves of that:
@@ -33,6 +37,7 @@ export class AdmissionLimit {
 
   #count(admitted: Admitted, jobs: number, bytes: number): void {
     admitted.bytes += bytes;
+    counts.bytes += bytes;
     const { product } = admitted;
     for (const open of [this.#open, product.workspace.open, product.open]) {
       open.jobs += jobs;
@@ -44,11 +49,16 @@ export class AdmissionLimit {
 function refuseMore({ workspace, open }: PoolProduct, most: Amount, all: Amount): void {
   for (const what of ['jobs', 'bytes'] as const) {
     const free = most[what] - all[what];
-    if (free <= 0) throw overloaded('Too many calls are waiting for a decoder');
+    if (free <= 0) throw refusal('Too many calls are waiting for a decoder');
     const left = free - workspace.open[what];
-    if (left <= 0) throw overloaded("Too many calls are waiting for this workspace's decoders");
-    if (open[what] >= left) throw overloaded("Too many calls are waiting for this product's decoder");
+    if (left <= 0) throw refusal("Too many calls are waiting for this workspace's decoders");
+    if (open[what] >= left) throw refusal("Too many calls are waiting for this product's decoder");
   }
+}
+
+function refusal(what: string): AppError {
+  counts.refused += 1;
+  return overloaded(what);
 }
 
 /** Error of a full pool, with the advice to try again. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { DecoderFailure, DecoderJob } from '../domain/decoders/decoder-engine.ts';
 import { AppError } from '../errors.ts';
+import { POOLS } from '../scheduling/pools.ts';
 import { AdmissionLimit } from './admission-limit.ts';
 import { LookedUp } from './looked-up.ts';
 import { Penalties } from './penalties.ts';
@@ -20,8 +21,6 @@ interface Prepared {
 const MAX_SOURCE_BYTES = 262_144;
 /** Maximum kept source text, in characters. */
 const KEPT_SOURCES = 32_000_000;
-/** Maximum memory of all open jobs. */
-const MAX_HELD_BYTES = 192 << 20;
 /** Prefix of the product id under which syntax checks are queued. */
 const CHECKS = '\0checks:';
 
@@ -37,7 +36,7 @@ export class JobAdmission {
   #numbers = 0;
 
   constructor(maxOpen: number) {
-    this.#room = new AdmissionLimit({ jobs: maxOpen, bytes: MAX_HELD_BYTES });
+    this.#room = new AdmissionLimit({ jobs: maxOpen, bytes: POOLS.decoderCalls.maxBytes });
   }
 
   /** Admits a run. Throws OVERLOADED. */

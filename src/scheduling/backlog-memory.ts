@@ -1,14 +1,13 @@
+import { poolCountsOf } from './pool-counts.ts';
+import { POOLS } from './pools.ts';
 import { SharedBytes } from './shared-bytes.ts';
+
+const LIMITS = POOLS.backlogs;
 
 /** Maximum unread bytes of a stream whose items are not counted one by one, as for a reader that keeps up. */
 const METERED_FROM = 262_144;
-/** Maximum bytes of a tenant's unmetered streams together, except streams below `NEVER_METERED`. */
-const MAX_UNMETERED = 16 * 1_048_576;
+/** Maximum bytes of a stream that is not metered even if the others of its tenant have too much. */
 const NEVER_METERED = 2_048;
-/** Maximum bytes in a tenant's metered streams; shared items count once. */
-const MAX_PER_TENANT = 64 * 1_048_576;
-/** Maximum bytes of all tenants; beyond it a tenant with more than its part loses streams. */
-const MAX_OVERALL = 192 * 1_048_576;
 
 /** A stream with many unread bytes. */
 interface SlowStream {
@@ -26,6 +25,7 @@ interface Totals {
 /** Bounds the memory of a tenant's unread streams: beyond it the slowest stream ends. */
 export class TenantBacklog {
   readonly #totals: Totals;
+  readonly #counts = poolCountsOf(LIMITS.name);
   readonly #streams = new Set<SlowStream>();
   readonly #items = new SharedBytes<unknown>();
   #open = 0;
@@ -52,7 +52,7 @@ export class TenantBacklog {
   /** An unmetered stream has `bytes`, `more` of them new; returns whether it must be metered now. */
   outgrows(bytes: number, more: number): boolean {
     this.#unmetered += more;
-    if (bytes <= METERED_FROM && (this.#unmetered <= MAX_UNMETERED || bytes <= NEVER_METERED)) return false;
+    if (bytes <= METERED_FROM && (this.#unmetered <= LIMITS.maxBytesUnmetered || bytes <= NEVER_METERED)) return false;
     this.#unmetered -= bytes;
     return true;
   }
@@ -77,27 +77,35 @@ export class TenantBacklog {
   add(item: unknown, bytes: number, own: number): void {
     const before = this.#items.bytes;
     this.#items.add(item, bytes, own);
-    this.#totals.bytes += this.#items.bytes - before;
+    this.#count(this.#items.bytes - before);
   }
 
   remove(item: unknown, bytes: number, own: number): void {
     const before = this.#items.bytes;
     this.#items.remove(item, bytes, own);
-    this.#totals.bytes += this.#items.bytes - before;
+    this.#count(this.#items.bytes - before);
   }
 
   /**
    * Ends the largest stream if the tenant is over its bound; one at a time, as thousands may share what is too much.
    */
   enforce(): void {
+    const { maxBytes, maxBytesPerTenant } = LIMITS;
     const { bytes, tenants } = this.#totals;
     const isOver =
-      this.#items.bytes > MAX_PER_TENANT || (bytes > MAX_OVERALL && this.#items.bytes > MAX_OVERALL / tenants);
+      this.#items.bytes > maxBytesPerTenant || (bytes > maxBytes && this.#items.bytes > maxBytes / tenants);
     if (!isOver) return;
     let slowest: SlowStream | null = null;
     for (const stream of this.#streams)
       if (slowest === null || stream.unreadBytes > slowest.unreadBytes) slowest = stream;
-    slowest?.tooSlow();
+    if (slowest === null) return;
+    this.#counts.evicted += 1;
+    slowest.tooSlow();
+  }
+
+  #count(more: number): void {
+    this.#totals.bytes += more;
+    this.#counts.bytes += more;
   }
 }
 

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
 import Sqlite from 'better-sqlite3';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LANES } from '../../src/scheduling/lanes.ts';
+import { POOLS } from '../../src/scheduling/pools.ts';
 import { metricMistakes } from '../support/metric-rules.ts';
 import { freePort } from '../support/postgres.ts';
 import { createDatabase, createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
@@ -78,6 +80,25 @@ test('each lane tells what waited, and for how long', async () => {
   expect(told).toEqual(Object.keys(LANES));
 });
 
+test('each pool tells what it holds, and of which nothing is held any more', async () => {
+  const held = (pool: string): Promise<number> => valueOf(`inlet_pool_held_bytes{pool="${pool}"}`);
+  const before = await held('bodies');
+  const half = request(`${server.url}/v1/devices/${product.deviceIds[0]}/record/`, {
+    method: 'POST',
+    headers: { Authorization: `Token ${server.adminToken}`, 'Content-Length': 200_000 },
+  });
+  half.on('error', () => {});
+  half.write('x'.repeat(100_000));
+  await expect.poll(() => held('bodies')).toBeGreaterThanOrEqual(before + 100_000);
+  half.destroy();
+  await expect.poll(() => held('bodies')).toBe(before);
+  const told = await (await read()).text();
+  for (const name of ['inlet_pool_held_bytes', 'inlet_pool_refused_total', 'inlet_pool_evicted_total']) {
+    const pools = [...told.matchAll(new RegExp(`^${name}\\{pool="(\\w+)"\\}`, 'gm'))].map((found) => found[1]);
+    expect(pools).toEqual(Object.keys(POOLS));
+  }
+});
+
 test('how full it is: flushes, queues, subscribers, caches, and the memory of each process', async () => {
   const flushes = await valueOf('inlet_flush_duration_seconds_count');
   const values = await valueOf('inlet_flush_values_sum');
@@ -108,6 +129,7 @@ test('how full it is: flushes, queues, subscribers, caches, and the memory of ea
       { next: () => {}, error: () => {}, complete: () => {} },
     );
   await expect.poll(() => valueOf('inlet_subscriptions')).toBe(2);
+  expect(await valueOf('inlet_pool_held_bytes{pool="subscriptions"}')).toBeGreaterThanOrEqual(2 * 8_192);
   expect(await valueOf('inlet_websockets')).toBe(1);
   await client.dispose();
   await expect.poll(() => valueOf('inlet_websockets')).toBe(0);
