@@ -13,6 +13,7 @@ const BENCHES = [
   'export',
   'configuration',
   'attack',
+  'versions',
   'mqtt',
   'workers',
   'cost',

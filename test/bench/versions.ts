@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { childrenOf } from '../support/processor-time.ts';
+import { ServerProcess } from '../support/server-process.ts';
+import { countRows } from './count-rows.ts';
+import { fillDoors, throughDoors } from './doors.ts';
+import { eachDatabase } from './each-database.ts';
+import { generateLoad } from './generator.ts';
+
+const CONNECTIONS = 48;
+const SETTLES_MS = 5_000;
+
+/** A version that runs, and what it has acknowledged. */
+interface Side {
+  server: ServerProcess;
+  url: string;
+  doors: ReturnType<typeof throughDoors>;
+  acknowledged: number;
+}
+
+/**
+ * `npm run bench -- versions <folder> [seconds] [turns] [sqlite|postgres]`: record, webhook and GraphQL of this version
+ * and of the one in `folder`, installed and built, in turns: the median of the ratios, and both in requests a second.
+ * Also the memory of all their processes at rest after the start. What was acknowledged is counted at the end.
+ */
+export async function run([folder, seconds = '3', turns = '5', only]: string[]): Promise<void> {
+  if (folder === undefined) throw new Error('name the folder of another version');
+  await eachDatabase(only, async ({ database, newUrl }) => {
+    const sides = [await start(await newUrl()), await start(await newUrl(), folder)] as const;
+    await new Promise((resolve) => setTimeout(resolve, SETTLES_MS));
+    const [own, other] = sides.map(({ server }) => residentMb(server.child.pid!)) as [number, number];
+    console.log(JSON.stringify({ bench: 'versions', database, scenario: 'megabytes at rest', own, other, ratio: round(own / other) })); // oxfmt-ignore
+    for (const scenario of Object.keys(sides[0].doors)) {
+      const ratios: number[] = [];
+      const reached: [number[], number[]] = [[], []];
+      for (let turn = 0; turn <= Number(turns); turn += 1) {
+        // The order changes, so that what the machine does meanwhile falls on both.
+        const order = turn % 2 === 0 ? [0, 1] : [1, 0];
+        for (const at of order) reached[at]!.push(await load(sides[at]!, scenario, Number(seconds)));
+        // The first warms up.
+        if (turn === 0) reached.forEach((all) => all.splice(0));
+        else ratios.push(reached[0].at(-1)! / reached[1].at(-1)!);
+      }
+      console.log(JSON.stringify({ bench: 'versions', database, scenario, own: median(reached[0]), other: median(reached[1]), ratio: round(median(ratios)), ratios: ratios.map(round) })); // oxfmt-ignore
+    }
+    for (const { server, url, acknowledged } of sides) {
+      const exit = await server.stop();
+      const rows = await countRows(url);
+      if (exit !== 0 || rows !== acknowledged)
+        throw new Error(`${acknowledged} values were acknowledged, ${rows} are there (exit ${exit})`);
+    }
+  });
+}
+
+async function start(url: string, root?: string): Promise<Side> {
+  const env = { DATABASE_URL: url, WRITE_RATE_PER_FIELD: '0' };
+  const server = await ServerProcess.start(env, root === undefined ? {} : { root });
+  const { id, webhookId } = await fillDoors(server);
+  return { server, url, doors: throughDoors(id, webhookId), acknowledged: 0 };
+}
+
+/** Requests a second. */
+async function load(side: Side, scenario: string, seconds: number): Promise<number> {
+  const { next, values } = side.doors[scenario]!;
+  const { requests, failed, requestsPerSecond } = await generateLoad({
+    port: side.server.port,
+    connections: CONNECTIONS,
+    seconds,
+    next,
+  });
+  side.acknowledged += (requests - failed) * values;
+  return requestsPerSecond;
+}
+
+/** Resident memory of a process and all that it has started. */
+function residentMb(pid: number): number {
+  const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  return childrenOf(pid).reduce((sum, child) => sum + residentMb(child), Math.round(kilobytes / 1_024));
+}
+
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+const round = (value: number): number => Math.round(value * 100) / 100;
