@@ -8,6 +8,7 @@ import { runAs } from './current-caller.ts';
 import { type Waiting, CallerQuota } from './caller-quota.ts';
 import { countsOf, type LaneCounts } from './lane-counts.ts';
 import { LANES } from './lanes.ts';
+import { SpareTime } from './spare-time.ts';
 
 const LIMITS = LANES.operations;
 const BACKGROUND_LIMITS = LANES.background;
@@ -29,11 +30,12 @@ const BACKGROUND = 'background of ';
 /**
  * Shares the time of the event loop between callers of GraphQL and files (CONTRACT 7, shares). A caller is a token, or
  * an address without one. A caller over its burst, or whose tenant is over its own, waits while others are active, the
- * ingest endpoints included; alone, it has everything. Tenants share equally the time of those over their burst, and
- * each divides its part among its tokens.
+ * ingest endpoints included, but not for time that nobody wants; alone, it has everything. Tenants share equally the
+ * time of those over their burst, and each divides its part among its tokens.
  */
 export class FairScheduler {
   readonly #now: () => number;
+  readonly #spare: SpareTime;
   readonly #quotas = new Map<string, CallerQuota>();
   /** Those with waiting work. */
   readonly #queued = new Set<CallerQuota>();
@@ -49,14 +51,16 @@ export class FairScheduler {
   #otherTrafficAt = Number.NEGATIVE_INFINITY;
   #timer: { timeout: NodeJS.Timeout; at: number } | null = null;
 
-  /** `now`: milliseconds that never go back. */
-  constructor(now: () => number = () => performance.now()) {
+  /** `now`: milliseconds that never go back; `spare`: time that nobody wants. */
+  constructor(now: () => number = () => performance.now(), spare = new SpareTime()) {
     this.#now = now;
+    this.#spare = spare;
   }
 
   /** Notes a request that is not scheduled here, such as recording. */
   noteOtherTraffic(): void {
     this.#otherTrafficAt = this.#now();
+    this.#spare.noteRequest();
   }
 
   /** Runs the work at the caller's turn. Throws OVERLOADED when too much waits, and the error given to `refuse`. */
@@ -155,6 +159,7 @@ export class FairScheduler {
     if (quota.charge(milliseconds, this.#now())) this.#recountAt = Number.NEGATIVE_INFINITY;
     // Time beyond its burst is charged to the caller alone, not to the tenant's other tokens.
     quota.tenantQuota.charge(this.#usedOfBurst(quota) - before, this.#now());
+    if (!quota.isBackground) this.#spare.noteUse(quota, milliseconds);
   }
 
   #quotaOf({ tokenId, tenant }: Caller): CallerQuota {
@@ -253,6 +258,10 @@ export class FairScheduler {
     this.#foregroundQuotas.setActive(active.map(tenantQuotaOf));
     this.#foregroundQuotas.divide(foreground.map(tenantQuotaOf), now);
     this.#giveIdleTime(foreground, now);
+    for (const [quota, spareMs] of this.#spare.divide([...foreground, ...background], now)) {
+      quota.forgive(spareMs);
+      if (!quota.isBackground && quota.tenantQuota.exceedsBurst(now)) quota.tenantQuota.charge(-spareMs, now);
+    }
   }
 
   /**
@@ -268,7 +277,7 @@ export class FairScheduler {
       ...quotas.map((quota) => quota.used(now) / quota.drainRate(now)),
       ...tenants.map((tenant) => tenant.used(now) / tenant.drainRate),
     );
-    for (const quota of quotas) quota.forgive(leastMs * quota.drainRate(now), now);
+    for (const quota of quotas) quota.forgive(leastMs * quota.drainRate(now));
     for (const tenant of tenants) tenant.charge(-leastMs * tenant.drainRate, now);
   }
 

@@ -49,12 +49,31 @@ async function exports(database: string, url: string, folder: string, barePort: 
     if (bare.lines !== YEAR_MINUTES + 1) throw new Error(`the bare route sent ${bare.lines} lines`);
     print({ database, scenario, ...rates(full, bare), residentMb });
   }
+  const { file } = EXPORTS['csv wide'];
+  const alone = await read(server.port, `/v1/devices/${year}/${file}`, false);
+  const requests = setInterval(() => void knock(server, year), 100);
+  const beside = await read(server.port, `/v1/devices/${year}/${file}`, false);
+  clearInterval(requests);
+  const times = Math.round((beside.seconds / alone.seconds) * 100) / 100;
+  print({
+    database,
+    scenario: 'csv wide beside ten requests a second',
+    seconds: beside.seconds,
+    aloneSeconds: alone.seconds,
+    times,
+  });
   for (const format of ['csv', 'ndjson'])
     await pipeline(
       await answer(server.port, `/v1/devices/${year}/history.${format}?layout=wide`, 'GET'),
       createWriteStream(join(folder, `wide.${format}`)),
     );
   await server.stop();
+}
+
+/** What a device sends that has nothing to tell. */
+async function knock(server: ServerProcess, device: string): Promise<void> {
+  const headers = { 'Content-Type': 'application/json', ...AUTHORIZATION };
+  await (await fetch(`${server.url}/v1/devices/${device}/record/`, { method: 'POST', headers, body: '[]' })).text();
 }
 
 async function imports(database: string, url: string, file: string, format: string, barePort: number): Promise<void> {

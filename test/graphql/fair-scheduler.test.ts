@@ -18,6 +18,7 @@ import { WorkBudget } from '../../src/graphql/context/work-budget.ts';
 import type { Caller } from '../../src/scheduling/caller.ts';
 import { currentCaller, runAs } from '../../src/scheduling/current-caller.ts';
 import { FairScheduler } from '../../src/scheduling/fair-scheduler.ts';
+import { SpareTime } from '../../src/scheduling/spare-time.ts';
 import { GraphqlContext } from '../../src/graphql/context/graphql-context.ts';
 import { Operations } from '../../src/graphql/operation/operations.ts';
 import { countTurns } from '../support/loop-turns.ts';
@@ -374,6 +375,39 @@ test('who uses more than its burst, together with all others who do, has six ten
   expect(wait).toBeGreaterThanOrEqual(165);
   expect(wait).toBeLessThan(210);
 });
+
+/**
+ * For how long charts that are 90 ms over their burst wait while others do something every 10 ms, on a loop of which a
+ * tenth is used.
+ */
+async function waitBeside(others: (shares: FairScheduler) => void): Promise<number> {
+  const shares = new FairScheduler(undefined, new SpareTime(() => performance.now() * 0.9));
+  const state = { isOver: false };
+  const goOn = async (): Promise<void> => {
+    while (!state.isOver) {
+      others(shares);
+      await pause(10);
+    }
+  };
+  const going = goOn();
+  shares.spend(party('charts'), 140);
+  const wait = await waitOf(() => shares.begin(party('charts')));
+  state.isOver = true;
+  await pass(10);
+  await going;
+  return wait;
+}
+
+test('time that nobody wants is not waited for', async () => {
+  expect(await waitBeside((shares) => shares.noteOtherTraffic())).toBeLessThanOrEqual(150);
+});
+
+test.each([
+  ['requests', (shares: FairScheduler) => { for (let at = 0; at < 30; at += 1) shares.noteOtherTraffic(); }],
+  ['light callers', (shares: FairScheduler) => { for (let at = 0; at < 9; at += 1) shares.spend(party(`${at}`), 1); }],
+])('where %s want most of the time, none is to spare', async (_, others) => {
+  expect(await waitBeside(others)).toBeGreaterThanOrEqual(290);
+}); // oxfmt-ignore
 
 test('who uses its whole share beside others uses much whenever it may go on, and alone nobody does', async () => {
   const shares = new FairScheduler();

@@ -68,7 +68,7 @@ const PAGE_CHARACTERS = 1_000_000;
 const WIDE_CHARACTERS = 4_000_000;
 const DEVICES_PAGE = 200;
 /** Bytes written per ms of the event loop, for their price. */
-const BYTES_PER_MS = 20_000;
+const BYTES_PER_MS = 40_000;
 /** Price of finding a device, and of searching one of its fields, also without any values. */
 const DEVICE_MS = 0.1;
 const FIELD_MS = 0.1;
