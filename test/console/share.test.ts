@@ -100,6 +100,10 @@ describeInBrowser('a public link', () => {
     const address = (await dialog.locator('pre').first().textContent())!;
     expect(address).toMatch(new RegExp(`^${server.url}/console/share#inl_[\\w-]{43}$`));
     await dialog.getByRole('button', { name: 'Copy the link' }).click();
+    await dialog.getByRole('status').filter({ hasText: 'Copied' }).waitFor({ state: 'attached' });
+    await admin.evaluate('document.execCommand = () => false; navigator.clipboard.writeText = () => Promise.reject()');
+    await dialog.getByRole('button', { name: 'Copy the link' }).click();
+    await dialog.getByText('select the text and copy it').waitFor();
     await dialog.getByRole('button', { name: 'I have it' }).click();
     await tokens.getByText('May see values – only device “device hall” and field “temperature”.').waitFor();
     const secret = address.split('#')[1]!;

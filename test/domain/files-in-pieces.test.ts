@@ -243,7 +243,7 @@ test('what was written of a file is paid for, also by who reads no further', asy
   const { value: piece } = await bytes.next();
   await bytes.return(undefined);
   expect(piece.length).toBeGreaterThan(60_000);
-  expect(watched.spentMs).toBeGreaterThan(3.1);
+  expect(watched.spentMs).toBeGreaterThan(1.5);
 });
 
 test('a file in is stored as pieces in the background; while it waits for room, others may have theirs', async () => {

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
 const SHOWN_MS = 1_500;
@@ -11,14 +11,15 @@ interface CopyTextProps {
 
 /** A text with a button that copies it. */
 export function CopyText({ label, text }: CopyTextProps) {
-  const [isCopied, setCopied] = useState(false);
+  const [copied, setCopied] = useState<boolean | null>(null);
+  const box = useRef<HTMLDivElement>(null);
   const copy = async (): Promise<void> => {
-    await copyText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), SHOWN_MS);
+    const isDone = await copyText(text, box.current!);
+    setCopied(isDone);
+    if (isDone) setTimeout(() => setCopied(null), SHOWN_MS);
   };
   return (
-    <div class="copy">
+    <div class="copy" ref={box}>
       <pre>{text}</pre>
       <button
         type="button"
@@ -27,22 +28,31 @@ export function CopyText({ label, text }: CopyTextProps) {
         title={`Copy ${label}`}
         onClick={() => void copy()}
       >
-        <Icon name={isCopied ? 'check' : 'copy'} />
+        <Icon name={copied === true ? 'check' : 'copy'} />
       </button>
-      <span role="status" class="unseen">
-        {isCopied ? 'Copied' : ''}
+      <span role="status" class={copied === false ? 'told' : 'unseen'}>
+        {copied === true && 'Copied'}
+        {copied === false && 'This browser copies nothing: select the text and copy it.'}
       </span>
     </div>
   );
 }
 
-/** Copies a text, also over plain HTTP, where browsers offer no clipboard. */
-async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
-  const area = document.createElement('textarea');
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  document.execCommand('copy');
-  area.remove();
+/**
+ * Copies a text, also where the browser offers no clipboard (over plain HTTP) or denies it (in a frame): from a field
+ * within `box`, as nothing outside of an open dialog can be selected. Returns whether it was copied.
+ */
+async function copyText(text: string, box: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    box.append(area);
+    area.select();
+    const isDone = document.execCommand('copy');
+    area.remove();
+    return isDone;
+  }
 }
