@@ -36,7 +36,7 @@ export function ProductHead({ id, page, name: given, children }: ProductHeadProp
             <WorkspaceCrumb />
             <a href={href('/products')}>Products</a>
           </nav>
-          <h1>{name ?? '\u00a0'}</h1>
+          <h1>{name ?? '…'}</h1>
         </div>
         <nav class="tabs" aria-label="Pages of the product">
           {PAGES.map(({ page: one, text, path }) => (

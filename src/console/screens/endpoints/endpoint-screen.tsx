@@ -66,7 +66,7 @@ export function EndpointScreen({ params }: ScreenProps) {
             <WorkspaceCrumb />
             <a href={href('/endpoints')}>Endpoints</a>
           </nav>
-          <h1>{endpoint?.name ?? '\u00a0'}</h1>
+          <h1>{endpoint?.name ?? '…'}</h1>
         </div>
         {endpoint !== null && mayChange && (
           <>

@@ -54,9 +54,9 @@ export function RuleScreen({ params }: ScreenProps) {
           <nav class="crumbs" aria-label="Where this is">
             <WorkspaceCrumb />
             <a href={href('/products')}>Products</a> /{' '}
-            <a href={href(`/products/${productId}`)}>{product?.name ?? '\u00a0'}</a>
+            <a href={href(`/products/${productId}`)}>{product?.name ?? '…'}</a>
           </nav>
-          <h1>{title ?? '\u00a0'}</h1>
+          <h1>{title ?? '…'}</h1>
         </div>
       </div>
       {error !== null && <Note kind="error">{error.message}</Note>}
