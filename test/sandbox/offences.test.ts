@@ -114,7 +114,11 @@ describe('a source that was quick, and is long all at once,', () => {
     await spareIsUp();
     const state = { isLong: true };
     const long = pool.run(lasting(119_000));
-    void long.then(() => (state.isLong = false));
+    long.then(
+      () => (state.isLong = false),
+      // Given back at the end of the test.
+      () => {},
+    );
     const behind = await Promise.all(Array.from({ length: 5 }, () => pool.run(good())));
     expect(state.isLong).toBe(true);
     for (const result of behind) expect(outputOf(result)).toEqual(GOOD_OUTPUT);
@@ -150,7 +154,11 @@ describe('a source that was quick, and is long all at once,', () => {
       await spareIsUp();
       const state = { isLong: true };
       const long = pool.run(lasting(119_000));
-      void long.then(() => (state.isLong = false));
+      long.then(
+        () => (state.isLong = false),
+        // Given back at the end of the test.
+        () => {},
+      );
       const behind = Array.from({ length: 5 }, () => pool.run(good()));
       // Nothing is sent behind a source that is not known yet.
       const last = pool.run(jobOf(`${GOOD} // new`, { productId: 'new' }));
