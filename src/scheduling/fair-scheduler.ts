@@ -30,8 +30,8 @@ const BACKGROUND = 'background of ';
 /**
  * Shares the time of the event loop between callers of GraphQL and files (CONTRACT 7, shares). A caller is a token, or
  * an address without one. A caller over its burst, or whose tenant is over its own, waits while others are active, the
- * ingest endpoints included, but not for time that nobody wants; alone, it has everything. Tenants share equally the
- * time of those over their burst, and each divides its part among its tokens.
+ * ingest endpoints included; alone, it has everything. Tenants share equally the time of those over their burst, and each
+ * divides its part among its tokens; time that nobody wants is divided among the callers over their burst.
  */
 export class FairScheduler {
   readonly #now: () => number;

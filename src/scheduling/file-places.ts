@@ -9,7 +9,7 @@ const LIMITS = LANES.files;
 /** Limits the files under way on this node in one direction, so that later tenants find some free. */
 export class FilePlaces {
   readonly #what: string;
-  /** Shares places instead of bytes; the one that is asked for counts as free. */
+  /** Shares places instead of bytes: the one that is asked for counts as free, hence one more. Refusals count in the lane. */
   readonly #places = new MemoryPool({
     name: LIMITS.name,
     maxBytes: LIMITS.atOnce + 1,

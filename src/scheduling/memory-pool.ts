@@ -30,6 +30,7 @@ export interface PoolItem {
   bytes: number;
   /** Called when it has to give way; null: it cannot. */
   giveWay: (() => void) | null;
+  isOpen: boolean;
 }
 
 const UNLIMITED = {
@@ -73,6 +74,7 @@ export class MemoryPool {
       shared,
       bytes: 0,
       giveWay: null,
+      isOpen: true,
     };
     if (shared !== null) this.#share(item, shared, 1);
     return item;
@@ -98,8 +100,10 @@ export class MemoryPool {
     this.#counts.bytes += bytes;
   }
 
-  /** Removes the item and all that it holds. */
+  /** Removes the item and all that it holds, once. */
   close(item: PoolItem): void {
+    if (!item.isOpen) return;
+    item.isOpen = false;
     const { tenant, token, shared } = item;
     this.grow(item, -item.bytes);
     if (shared !== null) this.#share(item, shared, -1);

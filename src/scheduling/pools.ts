@@ -20,7 +20,8 @@ const MIB = 1_048_576;
 
 /**
  * The table of all memory that several senders share until their work is done, with every bound. Caches are not in it:
- * they forget by themselves; nor are places (`files` of `LANES`), which a `MemoryPool` shares by the same rule.
+ * they forget by themselves; nor are places (`files` of `LANES`), which a `MemoryPool` shares by the same rule. Rows
+ * without `timesFree` have users that count by rules of their own; `loadedOverall` includes `loaded`.
  */
 export const POOLS = namedRows({
   bodies: {

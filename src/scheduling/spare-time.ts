@@ -10,13 +10,14 @@ const idleSoFar = (): number => performance.eventLoopUtilization().idle;
 
 /**
  * Time of the event loop that nobody wants: what it was idle beyond what others used. Where they want most of it, there
- * is none for a caller: it would slow them down by taking that.
+ * is none for a caller: it would slow them down by taking that. It knows the loop of this process and HTTP requests: what
+ * MQTT, other workers and the database do is not counted.
  */
 export class SpareTime {
   readonly #idle: () => number;
   #idleBefore: number;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** Used since the last look: by requests and by all callers, and by each of these. */
+  /** Used since the last look: by requests and by callers in the foreground, and by each of these. */
   #usedMs = 0;
   readonly #byCaller = new Tally<object>();
 
@@ -31,9 +32,9 @@ export class SpareTime {
     this.#usedMs += REQUEST_MS;
   }
 
-  /** Notes time that a caller used. */
+  /** Notes time that a caller used; less than 0: it had been charged too much. */
   noteUse(caller: object, ms: number): void {
-    if (!(ms > 0)) return;
+    if (Number.isNaN(ms)) return;
     this.#usedMs += ms;
     this.#byCaller.add(caller, ms);
   }
@@ -44,7 +45,7 @@ export class SpareTime {
     if (now - this.#lookedAt < LOOK_EVERY_MS) return spare;
     const idle = this.#idle();
     for (const caller of callers) {
-      const ofOthers = this.#usedMs - this.#byCaller.of(caller);
+      const ofOthers = Math.max(0, this.#usedMs - this.#byCaller.of(caller));
       spare.set(caller, Math.max(0, idle - this.#idleBefore - ofOthers) / callers.length);
     }
     this.#lookedAt = now;

@@ -25,10 +25,11 @@ export async function run(args: string[]): Promise<void> {
   const [seconds, against] = [Number(args[0] ?? 2), args[4] ?? ''];
   const chosen = Object.entries(ATTACKS).filter(([name]) => new RegExp(args[3] ?? '').test(name));
   await eachDatabase(against === 'apart' ? 'postgres' : args[1], async ({ database, newUrl }) => {
-    const sides = [await together('this', await newUrl())];
-    if (against === 'apart') sides.push(await apart(await newUrl()));
-    else if (against !== '') sides.push(await together(against, await newUrl(), against));
+    const sides: Side[] = [];
     try {
+      sides.push(await together('this', await newUrl()));
+      if (against === 'apart') sides.push(await apart(await newUrl()));
+      else if (against !== '') sides.push(await together(against, await newUrl(), against));
       for (const victim of ['record', 'graphql', 'graphql one by one']) {
         if (args[2] !== undefined && args[2] !== '' && args[2] !== victim) continue;
         const before = new Map<Side, Turn>();

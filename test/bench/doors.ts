@@ -25,13 +25,13 @@ export async function fillDoors(server: ServerProcess): Promise<{ id: string; we
   return product;
 }
 
+/** Every value has a time of its own, so that no key repeats. */
 let clock = 1_600_000_000_000;
 
-/** Every value has a time of its own, so that no key repeats. */
 /** A value by the record endpoint, one by the webhook, and a query: what comes next on a connection, and the values in it. */
 export function throughDoors(id: string, webhookId: string): Record<string, { next: NextRequest; values: number }> {
   const serial = (connection: number, sequence: number): string => `serial-${(connection * 7 + sequence) % DEVICES}`;
-  const query = `query ($id: ID!) { product(id: $id) { name fields { identifier } } devices(productId: $id, first: 20) {
+  const query = `query ($id: ID!, $first: Int) { product(id: $id) { name fields { identifier } } devices(productId: $id, first: $first) {
     edges { node { name latest { value timestamp } } } } }`;
   return {
     record: {
@@ -52,11 +52,11 @@ export function throughDoors(id: string, webhookId: string): Record<string, { ne
           `{"serial":"${serial(connection, sequence)}","value":21.5,"time":${(clock += 1)}}`,
         ),
     },
-    // Different, as equal questions that wait are answered together.
+    // Each connection asks for another number of devices: equal questions that wait are answered together.
     graphql: {
       values: 0,
-      next: (connection, sequence) =>
-        postRequest('/graphql', HEADERS, JSON.stringify({ query, variables: { id, n: connection * 1e6 + sequence } })),
+      next: (connection) =>
+        postRequest('/graphql', HEADERS, JSON.stringify({ query, variables: { id, first: 5 + connection } })),
     },
   };
 }

@@ -22,7 +22,7 @@ const MAX_ANONYMOUS_BYTES = 1_048_576;
 const BYTES_PER_TOKEN = 500;
 /** … and a field of a plan or profile. A document weighs from the start what these may come to: its books need not follow. */
 const BYTES_PER_FIELD = 350;
-const FIELDS_PER_TOKEN = 2;
+const FIELDS_PER_TOKEN = 3;
 
 /** A document that was parsed, is within the limits of its shape, and is valid. */
 export interface CheckedDocument {

@@ -19,7 +19,7 @@ export type Execute = (
 /** Takes the place of a compiled operation, in tests; beside it, the execution by graphql-js. */
 export type WatchExecution = (compiled: Execute, reference: Execute, operation: OperationDefinitionNode) => Execute;
 
-/** Fields that the plans of a document may still have; a plan that does not fit is made each time. */
+/** Fields that the profiles and plans of a document may still have; one that does not fit is made each time. */
 export interface PlanRoom {
   fields: number;
 }

@@ -46,7 +46,8 @@ export interface OperationRequest {
 export interface AdmittedOperation {
   checked: CheckedDocument;
   operation: OperationDefinitionNode;
-  profile: OperationProfile;
+  /** Variables that decide about its plan. A subscription keeps no more of its profile than these. */
+  deciders: OperationProfile['deciders'];
   request: OperationRequest;
   context: GraphqlContext;
   cost: number;
@@ -217,15 +218,16 @@ export class Operations {
       context.isAnonymous || operation.operation === OperationTypeNode.MUTATION
         ? ''
         : `${this.#answers.numberOf(context.access)} ${operationKey(checked.hash, operation, profile, variables)}`;
-    return { checked, operation, profile, request, context, cost, bytes: memoryOf(variables), sharing };
+    const { deciders } = profile;
+    return { checked, operation, deciders, request, context, cost, bytes: memoryOf(variables), sharing };
   }
 
-  #compiled({ checked, operation, profile }: AdmittedOperation): Execute {
+  #compiled({ checked, operation, deciders }: AdmittedOperation): Execute {
     const name = operation.name?.value;
     const before = checked.compiled.get(name);
     if (before !== undefined) return before;
     const { fragments, room } = checked;
-    const compiled = compileOperation({ schema: this.schema, fragments, operation }, profile.deciders, room);
+    const compiled = compileOperation({ schema: this.schema, fragments, operation }, deciders, room);
     const run = this.#watch?.(compiled, execute, operation) ?? compiled;
     checked.compiled.set(name, run);
     return run;

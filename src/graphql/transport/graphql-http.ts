@@ -161,6 +161,7 @@ export class GraphqlHttp {
       allowBatchedHttpRequests: false,
       includeStacktraceInErrorResponses: false,
       nodeEnv: 'production',
+      // What a store answers would take the place of the document that is set below.
       documentStore: null,
       logger: { debug: () => {}, info: () => {}, warn: note('warn'), error: note('error') },
       plugins: [
