@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import { Tally } from './tally.ts';
 
 /** Time of a request that is not scheduled, such as recording, with what it takes of other threads and the database. */
 const REQUEST_MS = 0.6;
@@ -19,7 +18,7 @@ export class SpareTime {
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** Used since the last look: by requests and by callers in the foreground, and by each of these. */
   #usedMs = 0;
-  readonly #byCaller = new Tally<object>();
+  readonly #byCaller = new Map<object, number>();
 
   /** `idle`: time for which the loop has been idle so far. */
   constructor(idle: () => number = idleSoFar) {
@@ -36,7 +35,7 @@ export class SpareTime {
   noteUse(caller: object, ms: number): void {
     if (Number.isNaN(ms)) return;
     this.#usedMs += ms;
-    this.#byCaller.add(caller, ms);
+    this.#byCaller.set(caller, (this.#byCaller.get(caller) ?? 0) + ms);
   }
 
   /** Spare milliseconds of each caller since the last look, divided among them; empty between two looks. */
@@ -45,7 +44,7 @@ export class SpareTime {
     if (now - this.#lookedAt < LOOK_EVERY_MS) return spare;
     const idle = this.#idle();
     for (const caller of callers) {
-      const ofOthers = Math.max(0, this.#usedMs - this.#byCaller.of(caller));
+      const ofOthers = Math.max(0, this.#usedMs - (this.#byCaller.get(caller) ?? 0));
       spare.set(caller, Math.max(0, idle - this.#idleBefore - ofOthers) / callers.length);
     }
     this.#lookedAt = now;
