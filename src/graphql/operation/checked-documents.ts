@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { toldErrors } from '../context/answer-limits.ts';
-import type { Execute, PlanRoom } from './compiled-operation.ts';
+import { type DocumentRoom, type Execute, takeRoom } from './compiled-operation.ts';
 import { type OperationProfile, profileOf } from './operation-profile.ts';
 import { type ParsedDocument, parseWithinLimits } from './shape-limits.ts';
 
@@ -36,7 +36,7 @@ export interface CheckedDocument {
   /** Compiled operations by name. */
   compiled: Map<string | undefined, Execute>;
   /** Room for the profiles and plans of all its operations. */
-  room: PlanRoom;
+  room: DocumentRoom;
   /** Estimated bytes in memory, its room included. */
   bytes: number;
 }
@@ -126,10 +126,7 @@ export class CheckedDocuments {
     const before = profiles.get(operation);
     if (before !== undefined) return before;
     const profile = profileOf({ schema: this.#schema, fragments, operation });
-    if (profile.fields <= room.fields) {
-      room.fields -= profile.fields;
-      profiles.set(operation, profile);
-    }
+    if (takeRoom(room, profile.fields)) profiles.set(operation, profile);
     return profile;
   }
 }

@@ -20,15 +20,22 @@ export type Execute = (
 export type WatchExecution = (compiled: Execute, reference: Execute, operation: OperationDefinitionNode) => Execute;
 
 /** Fields that the profiles and plans of a document may still have; one that does not fit is made each time. */
-export interface PlanRoom {
+export interface DocumentRoom {
   fields: number;
+}
+
+/** Takes room for that many fields, if there is as much. */
+export function takeRoom(room: DocumentRoom, fields: number): boolean {
+  if (fields > room.fields) return false;
+  room.fields -= fields;
+  return true;
 }
 
 /**
  * An operation of a validated document, its fields found once for all its runs with the same values of the variables
  * `deciders`. It behaves as graphql-js does.
  */
-export function compileOperation(source: PlanSource, deciders: readonly string[], room: PlanRoom): Execute {
+export function compileOperation(source: PlanSource, deciders: readonly string[], room: DocumentRoom): Execute {
   const { schema, operation, fragments } = source;
   const facts = { schema, operation, fragments: Object.fromEntries(fragments) };
   const plans = new Map<string, readonly PlannedField[]>();
@@ -38,10 +45,7 @@ export function compileOperation(source: PlanSource, deciders: readonly string[]
     if (plan !== undefined) return plan;
     plan = planOperation(source, variables);
     // A plan without fields takes room, too.
-    const fields = Math.max(1, plannedFields(plan));
-    if (fields > room.fields) return plan;
-    room.fields -= fields;
-    plans.set(choice, plan);
+    if (takeRoom(room, Math.max(1, plannedFields(plan)))) plans.set(choice, plan);
     return plan;
   };
   return ({ variableValues, options, rootValue, contextValue, betweenMutations }) => {
