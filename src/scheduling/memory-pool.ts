@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 import type { Caller } from './caller.ts';
 import { type PoolCounts, poolCountsOf } from './pool-counts.ts';
 import type { PoolLimits } from './pools.ts';
-import { Tally } from './tally.ts';
+import { SharedBytes } from './shared-bytes.ts';
 
 /** A part that several items may have in common; it counts once. */
 interface Shared {
@@ -10,14 +10,16 @@ interface Shared {
 }
 
 /** Sum of a tenant's items, of a token's, or of all. */
-interface Account {
+class Account extends SharedBytes<Shared> {
   readonly name: string;
-  bytes: number;
-  items: number;
-  /** Number of items by what they share. */
-  shares: Tally<Shared> | null;
+  items = 0;
   /** Those that may give way, the oldest first. */
-  evictable: Set<PoolItem> | null;
+  evictable: Set<PoolItem> | null = null;
+
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
 }
 
 /** An item that is held in a pool. */
@@ -51,7 +53,7 @@ const UNLIMITED = {
 export class MemoryPool {
   readonly #limits: Required<PoolLimits>;
   readonly #counts: PoolCounts;
-  readonly #all = emptyAccount('');
+  readonly #all = new Account('');
   readonly #tenants = new Map<string, Account>();
   /** null: the pool has no bound for them. */
   readonly #tokens: Map<string, Account> | null;
@@ -76,7 +78,7 @@ export class MemoryPool {
       giveWay: null,
       isOpen: true,
     };
-    if (shared !== null) this.#share(item, shared, 1);
+    if (shared !== null) this.#share(item, shared, 'add');
     return item;
   }
 
@@ -94,9 +96,9 @@ export class MemoryPool {
   /** The item has that many bytes more of its own, or less. */
   grow(item: PoolItem, bytes: number): void {
     item.bytes += bytes;
-    item.tenant.bytes += bytes;
-    if (item.token !== null) item.token.bytes += bytes;
-    this.#all.bytes += bytes;
+    item.tenant.grow(bytes);
+    item.token?.grow(bytes);
+    this.#all.grow(bytes);
     this.#counts.bytes += bytes;
   }
 
@@ -106,7 +108,7 @@ export class MemoryPool {
     item.isOpen = false;
     const { tenant, token, shared } = item;
     this.grow(item, -item.bytes);
-    if (shared !== null) this.#share(item, shared, -1);
+    if (shared !== null) this.#share(item, shared, 'remove');
     tenant.evictable?.delete(item);
     closed(this.#tenants, tenant);
     if (this.#tokens !== null && token !== null) closed(this.#tokens, token);
@@ -162,30 +164,16 @@ export class MemoryPool {
     return new AppError('OVERLOADED', message);
   }
 
-  #share({ tenant, token }: PoolItem, shared: Shared, items: 1 | -1): void {
-    this.#counts.bytes += share(this.#all, shared, items);
-    share(tenant, shared, items);
-    if (token !== null) share(token, shared, items);
+  #share({ tenant, token }: PoolItem, shared: Shared, change: 'add' | 'remove'): void {
+    const before = this.#all.bytes;
+    for (const account of [this.#all, tenant, token]) account?.[change](shared, shared.bytes, 0);
+    this.#counts.bytes += this.#all.bytes - before;
   }
-}
-
-/** An item more, or less, has that part; returns the bytes that the sum has more. */
-function share(account: Account, shared: Shared, items: 1 | -1): number {
-  const shares = (account.shares ??= new Tally());
-  const before = shares.of(shared);
-  shares.add(shared, items);
-  const more = before === 0 ? shared.bytes : before + items === 0 ? -shared.bytes : 0;
-  account.bytes += more;
-  return more;
-}
-
-function emptyAccount(name: string): Account {
-  return { name, bytes: 0, items: 0, shares: null, evictable: null };
 }
 
 function opened(accounts: Map<string, Account>, name: string): Account {
   let account = accounts.get(name);
-  if (account === undefined) accounts.set(name, (account = emptyAccount(name)));
+  if (account === undefined) accounts.set(name, (account = new Account(name)));
   account.items += 1;
   return account;
 }
