@@ -1,6 +1,6 @@
-import { countsOf, type LaneCounts } from './scheduling/lane-counts.ts';
+import { countsOf } from './scheduling/lane-counts.ts';
 import { LANES } from './scheduling/lanes.ts';
-import { type PoolCounts, poolCountsOf } from './scheduling/pool-counts.ts';
+import { poolCountsOf } from './scheduling/pool-counts.ts';
 import { POOLS } from './scheduling/pools.ts';
 import type { Domain } from './build-domain.ts';
 import type { Transports } from './build-transports.ts';
@@ -88,10 +88,15 @@ export function tellReplicas(metrics: Metrics, replicas: Pick<Replicas, 'reads' 
   );
 }
 
+/** Reads a figure of each row of a table, by the row's name. */
+function readerOf<Counts>(table: object, countsOfRow: (name: string) => Counts) {
+  return (of: (counts: Counts) => number) => (): Record<string, number> =>
+    Object.fromEntries(Object.keys(table).map((name) => [name, of(countsOfRow(name))]));
+}
+
 /** Adds what each lane of `LANES` counts: its depth, waits, refusals, and the time that is charged for its work. */
 export function tellLanes(metrics: Metrics): void {
-  const read = (of: (counts: LaneCounts) => number) => (): Record<string, number> =>
-    Object.fromEntries(Object.keys(LANES).map((lane) => [lane, of(countsOf(lane))]));
+  const read = readerOf(LANES, countsOf);
   metrics.gauges(
     'inlet_lane_waiting',
     'What waits in a lane now.',
@@ -126,8 +131,7 @@ export function tellLanes(metrics: Metrics): void {
 
 /** Adds what each pool of `POOLS` counts: the bytes that it holds, what it refused, and what had to give way. */
 export function tellPools(metrics: Metrics): void {
-  const read = (of: (counts: PoolCounts) => number) => (): Record<string, number> =>
-    Object.fromEntries(Object.keys(POOLS).map((pool) => [pool, of(poolCountsOf(pool))]));
+  const read = readerOf(POOLS, poolCountsOf);
   metrics.gauges(
     'inlet_pool_held_bytes',
     'Memory of a pool that is held now.',

@@ -1,3 +1,5 @@
+import { countsByName } from './named-rows.ts';
+
 /** What has waited in a lane, as Prometheus reads it (`docs/operating.md`, lanes). */
 export class LaneCounts {
   /** Number that wait now. */
@@ -45,11 +47,5 @@ export class LaneCounts {
   }
 }
 
-const lanes = new Map<string, LaneCounts>();
-
-/** The counts of a lane of this process: all instances of it count together. */
-export function countsOf(lane: string): LaneCounts {
-  let counts = lanes.get(lane);
-  if (counts === undefined) lanes.set(lane, (counts = new LaneCounts()));
-  return counts;
-}
+/** The counts of a lane. */
+export const countsOf = countsByName(() => new LaneCounts());

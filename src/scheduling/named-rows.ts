@@ -1,3 +1,13 @@
+/** What gives each name counts of its own in this process: all that have the name count together. */
+export function countsByName<Counts>(make: () => Counts): (name: string) => Counts {
+  const known = new Map<string, Counts>();
+  return (name) => {
+    let counts = known.get(name);
+    if (counts === undefined) known.set(name, (counts = make()));
+    return counts;
+  };
+}
+
 /** A lane, of work of one kind that is queued for one scarce thing, or a pool, of memory that is shared. */
 type Row = { runs: string } | { holds: string };
 

@@ -1,3 +1,5 @@
+import { countsByName } from './named-rows.ts';
+
 /** Figures of a pool, as Prometheus reads them (`docs/operating.md`, memory). */
 export class PoolCounts {
   /** Bytes held now. */
@@ -8,11 +10,5 @@ export class PoolCounts {
   evicted = 0;
 }
 
-const pools = new Map<string, PoolCounts>();
-
-/** The counts of a pool of this process: all instances of it count together. */
-export function poolCountsOf(pool: string): PoolCounts {
-  let counts = pools.get(pool);
-  if (counts === undefined) pools.set(pool, (counts = new PoolCounts()));
-  return counts;
-}
+/** The counts of a pool. */
+export const poolCountsOf = countsByName(() => new PoolCounts());
