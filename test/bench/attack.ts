@@ -1,6 +1,7 @@
 import { type AttackGround, ATTACKS, prepareGround } from '../attack/attacks.ts';
 import { asking, attackedRound, recording, type Turn, type Victim } from '../attack/victim.ts';
 import { startRedis } from '../support/databases.ts';
+import { rounded } from '../support/figures.ts';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
 import { TestServer } from '../support/server.ts';
 import { createToken } from '../support/tenant.ts';
@@ -42,10 +43,10 @@ export async function run(args: string[]): Promise<void> {
             const asked = { attack: begin, ground: side.ground, seconds, before: before.get(side)! };
             const { during, after, answered, share } = await attackedRound(side.victims[victim]!, asked);
             const calmPerSecond = (asked.before.requestsPerSecond + after.requestsPerSecond) / 2;
-            const ratio = round(during.requestsPerSecond / calmPerSecond);
+            const ratio = rounded(during.requestsPerSecond / calmPerSecond);
             const calmP99Ms = Math.max(asked.before.p99Ms, after.p99Ms);
             const { p99Ms, failed } = during;
-            console.log(JSON.stringify({ database, side: side.name, victim, attack, answered, ofThroughput: ratio, ofEventLoop: round(share), calmP99Ms, p99Ms, failed })); // oxfmt-ignore
+            console.log(JSON.stringify({ database, side: side.name, victim, attack, answered, ofThroughput: ratio, ofEventLoop: rounded(share), calmP99Ms, p99Ms, failed })); // oxfmt-ignore
             before.set(side, after);
           }
       }
@@ -90,5 +91,3 @@ async function settle(own: TestServer, attacked: TestServer): Promise<Pick<Side,
   };
   return { ground, victims };
 }
-
-const round = (value: number): number => Math.round(value * 100) / 100;

@@ -5,6 +5,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { openSqliteOrm } from '../../src/database/open-orm.ts';
 import { DeviceSchema } from '../../src/domain/entities/device.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
+import { median } from '../support/figures.ts';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -79,10 +80,6 @@ export async function run(): Promise<void> {
 
 function tell(scenario: string, ms: unknown, more: object = {}): void {
   console.log(JSON.stringify({ scenario, ms, ...more }));
-}
-
-function median(all: readonly number[]): number {
-  return all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)]!;
 }
 
 /** Nothing is cached in it, and the operator is signed in. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { rounded } from '../support/figures.ts';
 import { type Costs, type Counts, predict } from './cost-model.ts';
 import { PROCESSOR_PARTS } from './processor-parts.ts';
 
@@ -187,10 +188,6 @@ export function run(): Promise<void> {
       print({ way, nodes: site.databases * site.nodes, databases: site.databases, ...mostDevices(both, 'postgres', fleet, site) }); // prettier-ignore
   }
   return Promise.resolve();
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
 }
 
 function print(line: Record<string, unknown>): void {

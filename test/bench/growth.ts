@@ -5,6 +5,7 @@ import { FieldSchema } from '../../src/domain/entities/field.ts';
 import type { MeasurementStore, Receipt } from '../../src/domain/ports/store.ts';
 import { PostgresMeasurementStore } from '../../src/measurement-store/postgres/postgres-measurement-store.ts';
 import { SqliteMeasurementStore } from '../../src/measurement-store/sqlite/sqlite-measurement-store.ts';
+import { median, rounded } from '../support/figures.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { eachDatabase } from './each-database.ts';
 import { END, FIELDS, type HistoryData, loadHistory, MINUTE, YEAR_MINUTES } from './history-data.ts';
@@ -146,7 +147,7 @@ async function measure(what: Record<string, string>, little: Side, much: Side): 
     }
   writers.stop();
   for (const { server } of sides) await server.stop();
-  const [empty, grown] = sides.map(({ rates, charts }) => ({ rate: middle(rates), chart: middle(charts) }));
+  const [empty, grown] = sides.map(({ rates, charts }) => ({ rate: median(rates), chart: median(charts) }));
   print({
     ...what,
     emptyPerSecond: empty!.rate,
@@ -225,14 +226,6 @@ async function ask(url: string, sql: { sqlite: string; postgres: string }): Prom
     .execute<{ n: number | string }[]>(isSqlite ? sql.sqlite : sql.postgres);
   await orm.close();
   return Number(rows[0]!.n);
-}
-
-function middle(numbers: number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
 }
 
 function print(line: Record<string, unknown>): void {

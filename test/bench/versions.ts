@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { childrenOf } from '../support/processor-time.ts';
+import { median, rounded } from '../support/figures.ts';
+import { childrenOf, residentMb } from '../support/processor-time.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { countRows } from './count-rows.ts';
 import { fillDoors, throughDoors } from './doors.ts';
@@ -41,8 +41,8 @@ export async function run([folder, seconds = '3', turns = '5', only]: string[]):
 
 async function compare(database: string, sides: readonly Side[], seconds: number, turns: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, SETTLES_MS));
-  const [own, other] = sides.map(({ server }) => residentMb(server.child.pid!)) as [number, number];
-  console.log(JSON.stringify({ bench: 'versions', database, scenario: 'megabytes at rest', own, other, ratio: round(own / other) })); // oxfmt-ignore
+  const [own, other] = sides.map(({ server }) => residentMbOfAll(server.child.pid!)) as [number, number];
+  console.log(JSON.stringify({ bench: 'versions', database, scenario: 'megabytes at rest', own, other, ratio: rounded(own / other) })); // oxfmt-ignore
   for (const scenario of Object.keys(sides[0]!.doors)) {
     const ratios: number[] = [];
     const reached: [number[], number[]] = [[], []];
@@ -54,7 +54,7 @@ async function compare(database: string, sides: readonly Side[], seconds: number
       if (turn === 0) reached.forEach((all) => all.splice(0));
       else ratios.push(reached[0].at(-1)! / reached[1].at(-1)!);
     }
-    console.log(JSON.stringify({ bench: 'versions', database, scenario, own: median(reached[0]), other: median(reached[1]), ratio: round(median(ratios)), ratios: ratios.map(round) })); // oxfmt-ignore
+    console.log(JSON.stringify({ bench: 'versions', database, scenario, own: median(reached[0]), other: median(reached[1]), ratio: rounded(median(ratios)), ratios: ratios.map(rounded) })); // oxfmt-ignore
   }
 }
 
@@ -79,10 +79,6 @@ async function load(side: Side, scenario: string, seconds: number): Promise<numb
 }
 
 /** Resident memory of a process and all that it has started. */
-function residentMb(pid: number): number {
-  const kilobytes = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
-  return childrenOf(pid).reduce((sum, child) => sum + residentMb(child), Math.round(kilobytes / 1_024));
+function residentMbOfAll(pid: number): number {
+  return childrenOf(pid).reduce((sum, child) => sum + residentMbOfAll(child), residentMb(pid));
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
-const round = (value: number): number => Math.round(value * 100) / 100;

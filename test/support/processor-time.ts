@@ -10,6 +10,12 @@ export function processorMs(pid: number): number {
   }
 }
 
+/** Resident memory of a process, without those that it has started, in MB. */
+export function residentMb(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+}
+
 /** For how long the first thread of a process (in Node: the event loop) has run so far, and waited for a processor, in ms. */
 export function eventLoopTime(pid: number): { ranMs: number; waitedMs: number } {
   const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ');

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { residentMb } from './processor-time.ts';
 import flags from '../../src/v8-flags.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -90,8 +91,7 @@ export class ServerProcess {
 
   /** Resident memory of the server process, without its decoder processes, in MB. */
   residentMb(): number {
-    const status = readFileSync(`/proc/${this.child.pid}/status`, 'utf8');
-    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+    return residentMb(this.child.pid!);
   }
 
   /** What its event loop has computed so far, in ms; Infinity once it is gone. */

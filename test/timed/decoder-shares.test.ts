@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { DecoderPool } from '../../src/sandbox/decoder-pool.ts';
 import { GOOD, GOOD_OUTPUT, jobOf, outputOf, startPool } from '../sandbox/pool.ts';
+import { median } from '../support/figures.ts';
 
 let pool: DecoderPool;
 afterEach(() => pool.stop());
@@ -77,7 +78,6 @@ describe('products of one workspace cost another no limit of processor time each
 
 test('many products of one workspace make room for each other, not for themselves at the cost of another', async () => {
   pool = startPool();
-  const median = (all: number[]): number => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)]!;
   const call = async (workspaceId: string, productId: string): Promise<number> => {
     const from = performance.now();
     expect(outputOf(await pool.run(jobOf(GOOD, { workspaceId, productId })))).toEqual(GOOD_OUTPUT);
