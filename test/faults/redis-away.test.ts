@@ -7,7 +7,8 @@ import { createClient } from 'graphql-ws';
 import { createClient as createRedisClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { endProcess, freePort, ready } from '../support/postgres.ts';
+import { freePort } from '../support/free-port.ts';
+import { endProcess, ready } from '../support/postgres.ts';
 import { createDatabase, createProduct, startServer, type TestDatabase, type TestServer } from '../support/server.ts';
 
 describe.skipIf(inject('redisUrl') === null)('two nodes whose Redis is in trouble', () => {

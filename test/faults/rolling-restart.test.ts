@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { freePort } from '../support/postgres.ts';
+import { freePort } from '../support/free-port.ts';
 import { RoundRobinProxy } from '../support/round-robin-proxy.ts';
 import { createDatabase, createProduct, startServer, type TestServer } from '../support/server.ts';
 

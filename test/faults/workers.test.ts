@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { portsOf } from '../support/mqtt-door.ts';
 import { RawMqtt } from '../support/raw-mqtt.ts';
 import { metricMistakes } from '../support/metric-rules.ts';
-import { freePort } from '../support/postgres.ts';
+import { freePort } from '../support/free-port.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import {
   createDatabase,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LANES } from '../../src/scheduling/lanes.ts';
 import { POOLS } from '../../src/scheduling/pools.ts';
 import { metricMistakes } from '../support/metric-rules.ts';
-import { freePort } from '../support/postgres.ts';
+import { freePort } from '../support/free-port.ts';
 import { createDatabase, createProduct, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 
 let server: TestServer;

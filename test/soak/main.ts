@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPostgresDatabase, endProcess, freePort, ready, startPostgres } from '../support/postgres.ts';
+import { freePort } from '../support/free-port.ts';
+import { createPostgresDatabase, endProcess, ready, startPostgres } from '../support/postgres.ts';
 import { soak } from './soak.ts';
 
 /** `npm run soak [minutes] [seed]`: rounds of half a minute on SQLite and on PostgreSQL with Redis, a line for each. */

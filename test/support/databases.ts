@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openPostgresOrm } from '../../src/database/open-orm.ts';
 import { type ServerHost, startHost } from './hosted-server.ts';
-import { createPostgresDatabase, endProcess, freePort, ready, startPostgres } from './postgres.ts';
+import { freePort } from './free-port.ts';
+import { createPostgresDatabase, endProcess, ready, startPostgres } from './postgres.ts';
 import { hasRedis, leftOut, missingTools } from './tools.ts';
 
 declare module 'vitest' {

@@ -12,10 +12,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 
 export interface PostgresServer {
   /** Of the server's database `postgres`; its user may create databases. */
@@ -71,16 +71,17 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
     );
     // With a `recovery.signal`: from what its own files have.
     settings.push('restore_command=false');
-    const startOn = async (files: string, at: number, more: string[] = []): Promise<ChildProcess> => {
+    const startOn = async (files: string, at: number, line: RegExp, more: string[] = []): Promise<ChildProcess> => {
       const child = spawn(
         join(bin, 'postgres'),
         ['-D', files, '-p', String(at), ...[...settings, ...more].flatMap((setting) => ['-c', setting])],
         { ...account, cwd: home, stdio: ['ignore', 'ignore', 'pipe'] },
       );
-      await ready(child, /ready to accept (?:read-only )?connections/, 'PostgreSQL');
+      await ready(child, line, 'PostgreSQL');
       return child;
     };
-    const start = (): Promise<ChildProcess> => startOn(data, port);
+    // It reads before it writes while it recovers.
+    const start = (): Promise<ChildProcess> => startOn(data, port, /ready to accept connections/);
     let server = await start();
     const whileStopped = async (work: () => void): Promise<void> => {
       await endProcess(server, 'SIGINT');
@@ -113,7 +114,7 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
         const at = await freePort();
         // It never ends a read that needs rows which the primary has thrown away.
         const following = [`primary_conninfo=host=127.0.0.1 port=${port} user=inlet`, 'max_standby_streaming_delay=-1'];
-        const begin = (): Promise<ChildProcess> => startOn(files, at, following);
+        const begin = (): Promise<ChildProcess> => startOn(files, at, /ready to accept read-only/, following);
         let replica = await begin();
         replicas.add(() => endProcess(replica, 'SIGQUIT'));
         const urlOf = (of: string): string => of.replace(`:${port}/`, `:${at}/`);
@@ -209,19 +210,6 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): P
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill(signal);
   await ended;
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
-  });
 }
 
 /** PostgreSQL refuses to run as root, and initdb wants its user in the password file. */

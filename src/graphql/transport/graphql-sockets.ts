@@ -74,10 +74,10 @@ export class GraphqlSockets {
     this.#rights = new SessionRights({ ...deps, sessions: this.#sessions, onError });
   }
 
-  /** Connections that are open, and subscriptions that run on them. */
+  /** Connections that are open, and subscriptions that listen on them. */
   get load(): { sockets: number; subscriptions: number } {
     let subscriptions = 0;
-    for (const { budgets, running } of this.#sessions) subscriptions += budgets.size - running.size;
+    for (const { listening } of this.#sessions) subscriptions += listening.size;
     return { sockets: this.#sessions.size, subscriptions };
   }
 

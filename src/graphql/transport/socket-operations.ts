@@ -124,6 +124,7 @@ export class SocketOperations {
     if (kept === null) throw new Error('An operation that is no subscription.');
     const events = await kept.during(() => operations.subscribe(admitted));
     if (!(events instanceof LiveStream)) return events;
+    if (session.budgets.get(id) === admitted.context.budget) session.listening.add(id);
     const payloadOf = ({ result, text, written }: EventAnswer): string | Buffer | null => {
       if (text !== null || result === null) return text;
       const errors = this.formatted(result.errors ?? [], session);

@@ -31,6 +31,8 @@ export class SocketSession {
   access: Access | null = null;
   /** Ids of queries and mutations that were not yet answered. */
   readonly running = new Set<string>();
+  /** Ids of subscriptions that listen. */
+  readonly listening = new Set<string>();
   /** The budget of each running operation, by its id. */
   readonly budgets = new Map<string, WorkBudget>();
   /** Frees what subscriptions keep, by their messages: ids may come again. */
@@ -83,6 +85,7 @@ export class SocketSession {
     this.#kept.get(message)?.();
     this.#kept.delete(message);
     this.running.delete(id);
+    this.listening.delete(id);
     this.budgets.get(id)?.end(GONE);
     this.budgets.delete(id);
     // The answer is handed to the socket right after this.
@@ -93,6 +96,7 @@ export class SocketSession {
   async gone(): Promise<void> {
     await yieldToEventLoop(this.access ?? NOBODY);
     this.running.clear();
+    this.listening.clear();
     for (const free of this.#kept.values()) free();
     this.#kept.clear();
     for (const budget of this.budgets.values()) budget.end(GONE);

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../support/postgres.ts';
+import { freePort } from '../../support/free-port.ts';
 
 /** What a server did between `begin` and `end`. */
 export interface Measured {
