@@ -300,7 +300,7 @@ describe.each(DATABASES)('replay on %s', (database) => {
     await saveDecoder(server, product.id, MENDED);
     const other = await createProduct(server, { serialNumbers: [] });
     const query = `subscription ($id: ID!) { webhookCalled(productId: $id) { ${CALL_FIELDS} } }`;
-    const pushed = firstPush(server.url, server.adminToken, query, { id: product.id }, 5000);
+    const pushed = firstPush(server.url, server.adminToken, query, { id: product.id });
     const timer = setInterval(() => {
       void callWebhook(server, other, { body: 'other' });
       void callWebhook(server, product, { body: '12' });

@@ -33,7 +33,7 @@ describe.skipIf(redisUrl === null)('webhooks of two nodes on one PostgreSQL and 
   test('webhookCalled on one node shows the calls of the other', async () => {
     const product = await createProduct(a, { serialNumbers: [] });
     const query = `subscription ($id: ID!) { webhookCalled(productId: $id) { ${CALL_FIELDS} } }`;
-    const pushed = firstPush(b.url, b.adminToken, query, { id: product.id }, 8000);
+    const pushed = firstPush(b.url, b.adminToken, query, { id: product.id });
     const timer = setInterval(() => void callWebhook(a, product, { body: 'from a' }), 100);
     const call = (await pushed.finally(() => clearInterval(timer)))?.data?.['webhookCalled'];
     expect(call).toMatchObject({ body: 'from a', status: 'NO_DECODER' });

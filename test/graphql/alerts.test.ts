@@ -9,7 +9,7 @@ import {
   type TestServer,
 } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
-import { firstPush } from '../support/subscribe.ts';
+import { firstPush, listening } from '../support/subscribe.ts';
 import { createWorkspace } from '../support/tenant.ts';
 
 const ALERT = `id state severity startedAt firedAt endedAt late acknowledgedBy snoozedUntil rule { name } device { id }
@@ -240,7 +240,7 @@ describe.each(DATABASES)('alerts on %s', (database) => {
   test('alertChanged goes on behind a cursor', async () => {
     await rule();
     const first = firstPush(server.url, server.adminToken, CHANGED, { p: product.id });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await listening(server.url, server.adminToken);
     await record([0, 31]);
     const pushed = (await first)!.data!['alertChanged'];
     expect(pushed.alert).toMatchObject({ state: 'FIRING', device: { id: device } });

@@ -45,7 +45,7 @@ describe.each(EITHER_DATABASE)('every door, for a token limited to fields, on %s
     const query = 'subscription ($id: ID!) { webhookCalled(productId: $id, last: 10) { body } }';
     // Before any call is pushed: the other product has none.
     for (const id of [tenant.productId, tenant.otherProductId]) {
-      const answer = await firstPush(server.url, tenant.tokens.workspace.secret, query, { id }, 20_000);
+      const answer = await firstPush(server.url, tenant.tokens.workspace.secret, query, { id });
       expect(answer?.errors?.[0]?.extensions.code).toBe('FORBIDDEN');
     }
   });

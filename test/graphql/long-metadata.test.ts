@@ -126,7 +126,7 @@ describe.each(EITHER_DATABASE)('devices with long metadata on %s', (database) =>
     };
     await update(60);
     expect((await countedWork(server, told)).parsed).toBeLessThan(FEW);
-    const socket = firstPush(server.url, ADMIN_TOKEN, query, { p: productId }, 5_000);
+    const socket = firstPush(server.url, ADMIN_TOKEN, query, { p: productId });
     const changes = async (): Promise<void> => {
       for (let seconds = 100; seconds < 110; seconds += 1) await update(seconds);
       await socket;

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import type { GqlAnswer } from './server.ts';
@@ -35,4 +36,12 @@ export async function firstPush(
   } finally {
     await client.dispose();
   }
+}
+
+/** Resolves when this many subscriptions listen on the server, by the metrics that an operator's token reads. */
+export async function listening(url: string, token: string, count = 1): Promise<void> {
+  const headers = { Authorization: `Token ${token}` };
+  const subscriptions = async (): Promise<number> =>
+    Number(/^inlet_subscriptions (\d+)$/m.exec(await (await fetch(`${url}/metrics`, { headers })).text())?.[1]);
+  await expect.poll(subscriptions, { interval: 10 }).toBeGreaterThanOrEqual(count);
 }
