@@ -54,7 +54,6 @@ const [SHORTEST_REST_MS, LONGEST_REST_MS] = [2, 20];
 /** States that tell nothing new are stored so often, or when they are so many. */
 const STORE_EVERY_MS = 5_000;
 const MAX_UNSTORED = 5_000;
-
 /** Maximum alerts of which something is told in one commit. */
 const TOLD_AT_ONCE = 10_000;
 const FOR_UPDATE = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
@@ -102,6 +101,7 @@ export class Evaluator {
         for (const part of inParts(judged)) await this.#commit(part, this.#storedCursor!);
       },
       write: (work) => changeAlerts(deps, work),
+      isInMemory: (deviceKey) => !this.#areChanged && this.#devices.has(deviceKey),
       isOver: () => this.#isOver,
     });
     const onChanged = (): void => {
@@ -160,7 +160,7 @@ export class Evaluator {
       return this.#untilDue(this.#tellAt);
     }
     if (this.#areChanged) await this.#forgetDevices();
-    await this.#rejudging.judge(rules);
+    const isMore = await this.#rejudging.judge(rules);
     // Before reading, so that nothing that was recorded by then is taken for silence.
     const readAt = now();
     await this.#readOn();
@@ -171,7 +171,7 @@ export class Evaluator {
       await this.#tellDue();
       await this.#lookAhead();
     }
-    return this.#untilDue(Math.min(this.#tellAt, this.#dueAt));
+    return isMore ? 0 : this.#untilDue(Math.min(this.#tellAt, this.#dueAt));
   }
 
   /** Finds out when something is due, at most so often, and after each commit. */
@@ -203,6 +203,7 @@ export class Evaluator {
   /** Begins again from what is stored. */
   #begin(): void {
     this.#devices.forget();
+    this.#rejudging.forget();
     this.#cursor = null;
     this.#storedCursor = null;
   }

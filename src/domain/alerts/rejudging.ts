@@ -24,35 +24,73 @@ interface RejudgingDeps {
   commit: (judged: readonly Judged[]) => Promise<void>;
   /** One transaction that changes alerts. */
   write: (work: (writing: AlertWriting) => Promise<void>) => Promise<void>;
+  /** Whether it is judged there, by the rules of now. */
+  isInMemory: (deviceKey: number) => boolean;
   isOver: () => boolean;
 }
 
 /** Readings per page of the order of commits. */
 const PAGE = 2_000;
-const DEVICES_AT_ONCE = 500;
+/** Devices that are looked up at once, and those of them that are judged and committed at once. */
+const [FOUND_AT_ONCE, JUDGED_AT_ONCE] = [500, 48];
+/** Time after which what was recorded meanwhile is judged, before the next devices. */
+const TURN_MS = 200;
 
-/** Judges devices by what is stored: those of rules that were saved, and those that other rules may watch by now. */
+/** Devices that are to be judged again. */
+interface Batch {
+  keys: number[];
+  isToJudge: (judging: DeviceJudging) => boolean;
+  /** To be called when all of them were judged. */
+  done: () => Promise<void>;
+}
+
+/** How far the devices of a product were judged by rules of these revisions. */
+interface Place {
+  revisions: string;
+  after: number;
+}
+
+/**
+ * Judges devices by what is stored: those of rules that were saved, and those that other rules may watch by now. There may
+ * be very many: products take turns, and between turns everybody's new values are judged.
+ */
 export class Rejudging {
   readonly #deps: RejudgingDeps;
   /** Key of a rule → the revision by which all devices were judged here. */
   readonly #judged = new Map<number, number>();
+  /** By the key of the product. */
+  readonly #places = new Map<number, Place>();
+  #lastProduct = 0;
+  #changed: AsyncGenerator<number[]> | null = null;
+  #batch: Batch | null = null;
 
   constructor(deps: RejudgingDeps) {
     this.#deps = deps;
   }
 
-  /** All that was saved or changed since. */
-  async judge(rules: Rules): Promise<void> {
-    for (const [productKey, own] of rules) {
-      const saved = own.filter((rule) => this.#isSaved(rule));
-      if (saved.length > 0 && !this.#deps.isOver()) await this.#judgeSaved(productKey, saved, rules);
+  /** Judges some of what was saved or changed since; resolves with whether there is more. */
+  async judge(rules: Rules): Promise<boolean> {
+    const until = performance.now() + TURN_MS;
+    while (!this.#deps.isOver()) {
+      this.#batch ??= (await this.#ofSaved(rules)) ?? (await this.#ofChanged());
+      if (this.#batch === null) return false;
+      const { keys, isToJudge, done } = this.#batch;
+      if (keys.length > 0) await this.#judgeThese(keys.slice(0, JUDGED_AT_ONCE), rules, isToJudge);
+      keys.splice(0, JUDGED_AT_ONCE);
+      if (keys.length === 0) {
+        this.#batch = null;
+        await done();
+      }
+      if (performance.now() > until) return true;
     }
-    for await (const keys of this.#deps.changed.take()) {
-      if (this.#deps.isOver()) return;
-      // Of new ones there is nothing to judge by.
-      const heard = await this.#deps.store.lastHeard(keys);
-      await this.#judgeThese(keys, rules, ({ deviceKey, before }) => before !== null || heard.has(deviceKey));
-    }
+    return true;
+  }
+
+  /** Begins again with what is not known to be judged. */
+  forget(): void {
+    this.#batch = null;
+    this.#changed = null;
+    this.#places.clear();
   }
 
   /** What disabled rules had told is over. */
@@ -76,40 +114,65 @@ export class Rejudging {
     return Math.max(judgedRevision, this.#judged.get(key) ?? 0) < revision;
   }
 
-  /** Judges all devices of the product, by all of its rules at once. */
-  async #judgeSaved(productKey: number, saved: readonly WatchingRule[], rules: Rules): Promise<void> {
-    const { database, isOver } = this.#deps;
-    for (let after: number | null = 0; after !== null && !isOver();) {
-      const rows: { key: number }[] = await database
-        .read()
-        .find(
-          DeviceSchema,
-          { product: productKey, key: { $gt: after } },
-          { fields: ['key'], orderBy: { key: 'asc' }, limit: DEVICES_AT_ONCE },
-        );
-      after = rows.length < DEVICES_AT_ONCE ? null : rows.at(-1)!.key;
-      await this.#judgeThese(
-        rows.map(({ key }) => key),
-        rules,
+  /** Devices of the next product with rules that were saved, to be judged by all of its rules at once. */
+  async #ofSaved(rules: Rules): Promise<Batch | null> {
+    const products = [...rules].filter(([, own]) => own.some((rule) => this.#isSaved(rule)));
+    const next = products.find(([key]) => key > this.#lastProduct) ?? products[0];
+    if (next === undefined) return null;
+    const [productKey, own] = next;
+    this.#lastProduct = productKey;
+    const saved = own.filter((rule) => this.#isSaved(rule));
+    const revisions = JSON.stringify(saved.map(({ key, revision }) => [key, revision]));
+    const known = this.#places.get(productKey);
+    const after = known?.revisions === revisions ? known.after : 0;
+    const rows = await this.#deps.database
+      .read()
+      .find(
+        DeviceSchema,
+        { product: productKey, key: { $gt: after } },
+        { fields: ['key'], orderBy: { key: 'asc' }, limit: FOUND_AT_ONCE },
       );
-    }
-    if (isOver()) return;
-    await database.write(async (em) => {
+    const keys = rows.map(({ key }) => key);
+    const last = keys.at(-1) ?? after;
+    const isLast = keys.length < FOUND_AT_ONCE;
+    const done = async (): Promise<void> => {
+      this.#places.set(productKey, { revisions, after: last });
+      if (isLast) await this.#allJudged(productKey, saved);
+    };
+    return { keys, isToJudge: () => true, done };
+  }
+
+  async #allJudged(productKey: number, saved: readonly WatchingRule[]): Promise<void> {
+    this.#places.delete(productKey);
+    await this.#deps.database.write(async (em) => {
       for (const { key, revision } of saved)
         await em.nativeUpdate(RuleSchema, { key, revision }, { judgedRevision: revision });
     });
     for (const { key, revision } of saved) this.#judged.set(key, revision);
   }
 
-  /** Judges the devices by the rules by which they were not. */
-  async #judgeThese(
-    keys: readonly number[],
-    rules: Rules,
-    isToJudge: (judging: DeviceJudging) => boolean = () => true,
-  ): Promise<void> {
-    const { judgings, commit, now } = this.#deps;
+  async #ofChanged(): Promise<Batch | null> {
+    this.#changed ??= this.#deps.changed.take();
+    const { done: isOver, value } = await this.#changed.next();
+    if (isOver === true) {
+      this.#changed = null;
+      return null;
+    }
+    // Of new ones there is nothing to judge by.
+    const heard = await this.#deps.store.lastHeard(value);
+    return {
+      keys: [...value],
+      isToJudge: ({ deviceKey, before }) => before !== null || heard.has(deviceKey),
+      done: async () => {},
+    };
+  }
+
+  /** Judges the devices by the rules by which they were not. Those in memory are: they were read with these rules. */
+  async #judgeThese(keys: readonly number[], rules: Rules, isToJudge: Batch['isToJudge']): Promise<void> {
+    const { judgings, commit, isInMemory, now } = this.#deps;
+    const others = keys.filter((key) => !isInMemory(key));
     const judged: Judged[] = [];
-    const chosen = [...(await judgings.of(keys, rules)).values()].filter(isToJudge);
+    const chosen = [...(await judgings.of(others, rules)).values()].filter(isToJudge);
     await atOnce(chosen, (judging) => judging.again(now()));
     for (const judging of chosen.filter(({ isTouched }) => isTouched)) {
       const result = judging.result(now());
