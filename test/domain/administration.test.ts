@@ -211,7 +211,10 @@ describe.each(DATABASES)('administration, %s', (name) => {
     const live = (await watching.next()).value;
     const { calls } = await domain.replay.replayCalls(domain.access, productId, {});
     expect(calls).toBe(1);
-    const told = await Promise.race([watching.next(), new Promise((resolve) => setTimeout(resolve, 5_000, 'nothing'))]);
+    const told = await Promise.race([
+      watching.next(),
+      new Promise((resolve) => setTimeout(resolve, 120_000, 'nothing')),
+    ]);
     expect(told).toMatchObject({ value: { id: live.id } });
     await watching.return!();
   });

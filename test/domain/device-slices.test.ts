@@ -166,7 +166,7 @@ describe.each(DATABASES)('a list among very many devices, %s', (name) => {
     ])('the database goes through them for few at once of %s', async (_, usesMuch, atOnce, ofOneTenant) => {
       const scan = new DeviceScan(domain.database, { spend: () => {}, usesMuch: () => usesMuch });
       const now = 'extract(epoch from clock_timestamp())::float8';
-      const text = `select ${now} as began, pg_sleep(0.2), ${now} as ended`;
+      const text = `select ${now} as began, pg_sleep(1), ${now} as ended`;
       const asked = Array.from({ length: 6 }, async (_, at) => {
         const access = { tokenId: `${at}`, tenant: `${at % 2}` } as typeof domain.access;
         const [row] = await scan.rows<{ began: number; ended: number }>(access, { text, values: [] });

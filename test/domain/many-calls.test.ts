@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { Access } from '../../src/domain/access/access.ts';
 import type { TokenScope } from '../../src/domain/entities/token.ts';
 import type { CallRow } from '../../src/domain/ports/store.ts';
@@ -61,7 +62,7 @@ describe.each(DATABASES)('a log of many calls, %s', (name) => {
     const other = new Access({ tokenId: 'other', scopes, ...kept, ...unlimited });
     const counting = vi.spyOn(domain.store, 'countCalls');
     const many = Array.from({ length: 20 }, (_, at) => calls.count(access, productId, { from: at }));
-    await vi.waitFor(() => expect(counting).toHaveBeenCalled());
+    await eventually(() => expect(counting).toHaveBeenCalled());
     const before = counting.mock.calls.length;
     const few = await calls.count(other, productId, { status: ['DECODER_FAILED'] });
     const meanwhile = counting.mock.calls.length - before;

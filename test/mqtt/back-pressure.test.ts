@@ -1,5 +1,6 @@
 import mqtt, { type Packet } from 'mqtt';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { Access } from '../../src/domain/access/access.ts';
 import { AppError } from '../../src/errors.ts';
 import { BodyMemory } from '../../src/http/body-memory.ts';
@@ -97,13 +98,13 @@ test('32 messages are under way at most, and acknowledged in their order', async
     if (packet.cmd === 'publish') sent.push(packet.messageId ?? 0);
   });
   const all = Array.from({ length: 100 }, (_, n) => client.publishAsync('v1/d/N', String(n), { qos: 1 }));
-  await vi.waitFor(() => expect(waiting).toHaveLength(32));
+  await eventually(() => expect(waiting).toHaveLength(32));
   // The last ones first: their acknowledgements wait for those before.
   for (const done of waiting.splice(1).toReversed()) done();
   expect(acknowledged).toEqual([]);
   let isDone = false;
   void Promise.all(all).then(() => (isDone = true));
-  await vi.waitFor(() => {
+  await eventually(() => {
     for (const done of waiting.splice(0)) done();
     expect(isDone).toBe(true);
   });
@@ -116,7 +117,7 @@ test('a stop acknowledges what is under way, reads no more, and says goodbye', a
   const { client, server } = await open(() => new Promise((resolve) => waiting.push(() => resolve(STORED))));
   const goodbye = new Promise<Packet>((resolve) => client.once('disconnect', resolve));
   const sent = client.publishAsync('v1/d/N', '0', { qos: 1 });
-  await vi.waitFor(() => expect(waiting).toHaveLength(1));
+  await eventually(() => expect(waiting).toHaveLength(1));
   const stopped = server.stop();
   const late = client.publishAsync('v1/d/N', '1', { qos: 1 }).catch(() => 'not acknowledged');
   waiting[0]?.();
@@ -142,9 +143,9 @@ test('a message that was given up with its connection takes no memory, and is th
   const first = await signIn(port);
   const text = '1'.repeat(50_000);
   first.publish('v1/d/N', text, { qos: 1, id: 7 });
-  await vi.waitFor(() => expect(given).not.toHaveLength(0));
+  await eventually(() => expect(given).not.toHaveLength(0));
   first.break();
-  await vi.waitFor(() => expect(given[0]!.message.payload).toHaveLength(0), { timeout: 120_000 });
+  await eventually(() => expect(given[0]!.message.payload).toHaveLength(0));
   expect(bodies.bytes).toBe(0);
   isBusy = false;
   const again = await signIn(port);
@@ -162,9 +163,9 @@ test('what an ended connection still holds is counted, and given up when there i
   });
   const client = await signIn(port);
   client.publish('v1/d/N', '1'.repeat(50_000), { qos: 0 });
-  await vi.waitFor(() => expect(given).not.toHaveLength(0));
+  await eventually(() => expect(given).not.toHaveLength(0));
   client.break();
-  await vi.waitFor(() => expect(server.connections).toBe(0));
+  await eventually(() => expect(server.connections).toBe(0));
   expect([bodies.bytes, given[0]!.isAbandoned()]).toEqual([50_000, false]);
   const other = { socket: client.socket, headers: {} };
   bodies.keep(other, 128 << 20);

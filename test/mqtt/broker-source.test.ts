@@ -1,5 +1,6 @@
 import mqtt, { type MqttClient } from 'mqtt';
-import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { describeWithMosquitto, Mosquitto } from '../support/mosquitto.ts';
 import { ADMIN_TOKEN, type ServerProcess } from '../support/server-process.ts';
 import { SmallBroker } from '../support/small-broker.ts';
@@ -86,8 +87,6 @@ async function countedBy({ url, adminToken }: TestServer): Promise<Record<string
   return Object.fromEntries([...lines].map(([, code, count]) => [code, Number(count)]));
 }
 
-const eventually = (check: () => Promise<void>): Promise<void> =>
-  vi.waitFor(check, { timeout: 120_000, interval: 100 });
 const subscribed = (server: TestServer): Promise<void> =>
   eventually(async () => expect(server.process.lines.some(({ msg }) => msg === 'MQTT source: subscribed')).toBe(true));
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import mqtt from 'mqtt';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { hasMosquittoClients, hasPaho, PYTHON } from '../support/has-foreign-clients.ts';
 import { type MqttTestServer, startMqttServer } from '../support/mqtt-door.ts';
 
@@ -72,7 +73,7 @@ describeWithForeignClients('clients of others', () => {
       await mosquittoPub(
         `-h 127.0.0.1 -p ${door.port} -u x -P ${door.server.adminToken} -V ${version} -q ${qos} -t v1/${serialNumber}/record -m ${entry(qos)}`,
       );
-    await vi.waitFor(async () => expect(await door.stored(id)).toEqual([0, 1, 2]), { timeout: 120_000 });
+    await eventually(async () => expect(await door.stored(id)).toEqual([0, 1, 2]));
   });
 
   test('mosquitto_pub over TLS, and lines of its input', async () => {
@@ -117,7 +118,7 @@ describe('TLS', () => {
     await client.publishAsync(`v1/${serialNumber}/record`, entry(1), { qos: 1 });
     expect(await nameShown()).toBe('first');
     await writeCertificate('second');
-    await vi.waitFor(async () => expect(await nameShown()).toBe('second'), { timeout: 120_000, interval: 50 });
+    await eventually(async () => expect(await nameShown()).toBe('second'));
     await client.publishAsync(`v1/${serialNumber}/record`, entry(2), { qos: 1 });
     expect(await door.stored(id)).toEqual([1, 2]);
     await client.endAsync();

@@ -1,6 +1,7 @@
 import mqtt, { type IClientOptions, type MqttClient, type Packet } from 'mqtt';
 import type { ISubackPacket } from 'mqtt-packet';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { type MqttTestServer, startMqttServer } from '../support/mqtt-door.ts';
 import { RawMqtt } from '../support/raw-mqtt.ts';
 import { EITHER_DATABASE } from '../support/server.ts';
@@ -8,7 +9,6 @@ import { EITHER_DATABASE } from '../support/server.ts';
 const FROM = Date.UTC(2026, 0, 1) / 1_000;
 const entry = (n: number): string => JSON.stringify({ field: 'N', value: n, timestamp: FROM + n });
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
-const eventually = (check: () => Promise<void>): Promise<void> => vi.waitFor(check, { timeout: 120_000, interval: 20 });
 /** What a refused client is told. */
 const refusal = (port: number, options: IClientOptions): Promise<number> =>
   new Promise((resolve, reject) => {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { IConnectPacket } from 'mqtt-packet';
 import { type MqttTestServer, startMqttServer } from '../support/mqtt-door.ts';
 import { RawMqtt } from '../support/raw-mqtt.ts';
@@ -210,6 +211,6 @@ describe('packets', () => {
       );
     client.send({ cmd: 'disconnect' });
     client.socket.end();
-    await vi.waitFor(async () => expect(await stored()).toHaveLength(100), { timeout: 120_000 });
+    await eventually(async () => expect(await stored()).toHaveLength(100));
   });
 });

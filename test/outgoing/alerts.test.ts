@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Receiver } from '../support/receiver.ts';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { createToken, createWorkspace } from '../support/tenant.ts';
 
 const ENDPOINT =
@@ -17,7 +17,7 @@ describe.each(DATABASES)('endpoints are told of alerts, on %s', (database) => {
   let server: TestServer;
   let receiver: Receiver;
   let workspaceId: string;
-  let product: { id: string; deviceIds: string[] };
+  let product: TestProduct;
   let base: number;
 
   beforeAll(async () => {
@@ -120,7 +120,7 @@ describe.each(DATABASES)('endpoints are told of alerts, on %s', (database) => {
     await rule();
     await record([0, 31]);
     await come(1);
-    const until = new Date(Date.now() + 1_500).toISOString();
+    const until = new Date(Date.now() + 10_000).toISOString();
     const snooze = 'mutation ($id: ID!, $u: DateTime!) { snoozeAlert(id: $id, until: $u) { id } }';
     await server.gql(snooze, { id: (await alert()).id, u: until });
     const told = await come(2);
@@ -148,9 +148,16 @@ describe.each(DATABASES)('endpoints are told of alerts, on %s', (database) => {
   test('alerts of a product at one moment are one message', async () => {
     await endpoint('all');
     await rule({ notify: { groupBy: 'PRODUCT' } });
-    await Promise.all(
-      product.deviceIds.map((device) => server.record(device, { field: 'temperature', value: 31, timestamp: base })),
+    // One call, so that no moment at which messages close lies between them.
+    const entries = ['s1', 's2', 's3'].map((device) => ({ device, field: 'temperature', value: 31, timestamp: base }));
+    const decoder = `function Decoder() { return ${JSON.stringify(entries)}; }`;
+    const { saveDecoder } = await server.gql(
+      'mutation ($id: ID!, $source: String!) { saveDecoder(productId: $id, source: $source) { version } }',
+      { id: product.id, source: decoder },
     );
+    expect(saveDecoder.version).toBe(1);
+    const call = await fetch(`${server.url}/integrations/api/${product.webhookId}/`, { method: 'POST', body: 'x' });
+    expect(await call.json()).toEqual({ stored: 3, rejected: 0 });
     const [told] = await come(1);
     expect(told).toMatchObject({ type: 'alert.fired', data: { count: 3, product: { id: product.id } } });
     expect(told!['data'].alerts.map((one: any) => one.device.serialNumber).toSorted()).toEqual(['s1', 's2', 's3']);

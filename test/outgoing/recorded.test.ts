@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { AppError } from '../../src/errors.ts';
 import { Receiver } from '../support/receiver.ts';
 import {
@@ -138,7 +139,7 @@ test('behind the live window an endpoint gets one gap event that says where to r
   });
   const at = new Date(domain.clock.now).toISOString();
   domain.recordedSender.start();
-  await vi.waitFor(() => expect(subscribe).toHaveBeenCalledTimes(2), 10_000);
+  await eventually(() => expect(subscribe).toHaveBeenCalledTimes(2));
   expect(out.sent.map(({ body }) => JSON.parse(body))).toEqual([
     {
       type: 'measurements.recorded',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import type { DecoderEngine } from '../../src/domain/decoders/decoder-engine.ts';
 import type { Delivery } from '../../src/domain/outgoing/delivery-rows.ts';
 import { DeliveryFeed } from '../../src/domain/outgoing/delivery-feed.ts';
@@ -119,10 +120,10 @@ describe.each(DATABASES)('sending on %s', (name) => {
 
   /** Waits until so many calls were made and written down, and the deliveries are as expected. */
   const settled = async (created: CreatedEndpoint, calls: number, expected: string[]): Promise<void> => {
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const rows = await domain.database.read().execute<{ attempts: string }[]>('select attempts from delivery');
       expect(rows.flatMap(({ attempts }) => JSON.parse(attempts))).toHaveLength(calls);
-    }, 10_000);
+    });
     expect(await statuses(created)).toEqual(expected);
   };
 
@@ -161,7 +162,7 @@ describe.each(DATABASES)('sending on %s', (name) => {
         data: { n: 'rule' },
       },
     );
-    await vi.waitFor(() => expect(wire.sent.length).toBeGreaterThanOrEqual(5));
+    await eventually(() => expect(wire.sent.length).toBeGreaterThanOrEqual(5));
     const told = wire.sent.map((request) => `${new URL(request.url).pathname} ${JSON.parse(request.body).data.n}`);
     expect(told.toSorted()).toEqual(['/all bare', '/all device', '/named rule', '/product device', '/tags device']);
   });
@@ -210,14 +211,14 @@ describe.each(DATABASES)('sending on %s', (name) => {
         { deviceId: two, data: { n: `two ${n}` } },
       ]),
     );
-    await vi.waitFor(() => expect(wire.numbers).toContain('two 3'));
-    await vi.waitFor(async () => expect((await statuses(hook)).filter((each) => each === 'DELIVERED')).toHaveLength(3));
+    await eventually(() => expect(wire.numbers).toContain('two 3'));
+    await eventually(async () => expect((await statuses(hook)).filter((each) => each === 'DELIVERED')).toHaveLength(3));
     expect(wire.numbers.filter((n) => n !== 'one 1')).toEqual(['two 1', 'two 2', 'two 3']);
     // Only the first of a device says when it is tried.
     expect((await deliveries(hook)).filter(({ nextAttemptAt }) => nextAttemptAt !== null)).toHaveLength(1);
     isBroken = false;
     turn(6 * SECOND);
-    await vi.waitFor(() => expect(wire.numbers.slice(-3)).toEqual(['one 1', 'one 2', 'one 3']));
+    await eventually(() => expect(wire.numbers.slice(-3)).toEqual(['one 1', 'one 2', 'one 3']));
   });
 
   test('a receiver that says when gets it then', async () => {
@@ -240,7 +241,7 @@ describe.each(DATABASES)('sending on %s', (name) => {
     wire.end = () => ({ httpStatus: 410 });
     const device = { deviceId: randomUUID() };
     await write(device, device);
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await domain.endpoints.get(domain.access, hook.endpoint.id)).toMatchObject({
         enabled: false,
         disabledReason: expect.stringContaining('410'),
@@ -269,7 +270,7 @@ describe.each(DATABASES)('sending on %s', (name) => {
     await settled(hook, 2, ['WAITING']);
     wire.end = () => ({});
     await write({});
-    await vi.waitFor(async () => expect((await present()).failingSince).toBeNull());
+    await eventually(async () => expect((await present()).failingSince).toBeNull());
     wire.end = () => ({ httpStatus: 503 });
     turn(2 * DAY);
     await settled(hook, 4, ['WAITING', 'DELIVERED']);
@@ -277,7 +278,7 @@ describe.each(DATABASES)('sending on %s', (name) => {
     await settled(hook, 5, ['WAITING', 'DELIVERED']);
     expect(await present()).toMatchObject({ enabled: true });
     turn(DAY + 1);
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await present()).toMatchObject({ enabled: false, disabledReason: expect.stringContaining('five days') }),
     );
   });
@@ -287,7 +288,7 @@ describe.each(DATABASES)('sending on %s', (name) => {
     const hook = await create();
     wire.end = ({ url }) => (url.includes('hangs') ? null : {});
     await write(...Array.from({ length: 50 }, (_, n) => ({ data: { n } })));
-    await vi.waitFor(async () => expect(new Set(await statuses(hook))).toEqual(new Set(['DELIVERED'])));
+    await eventually(async () => expect(new Set(await statuses(hook))).toEqual(new Set(['DELIVERED'])));
     expect(wire.sent.filter(({ url }) => url.includes('hangs'))).toHaveLength(4);
     expect(wire.mostCalls).toBeLessThanOrEqual(8);
   });
@@ -308,12 +309,12 @@ describe.each(DATABASES)('sending on %s', (name) => {
     const toAll = (): Promise<void> => write(...crowds.map(({ id }) => ({ workspaceId: id, deviceId: randomUUID() })));
     // Each fails once, and hangs from then on.
     await toAll();
-    await vi.waitFor(() => expect(wire.sent).toHaveLength(96), 100_000);
+    await eventually(() => expect(wire.sent).toHaveLength(96));
     wire.end = ({ url }) => (url.includes('hangs') ? null : {});
     await toAll();
-    await vi.waitFor(() => expect(wire.sent.length).toBeGreaterThan(120), 100_000);
+    await eventually(() => expect(wire.sent.length).toBeGreaterThan(120));
     await write({});
-    await vi.waitFor(async () => expect(await statuses(hook)).toEqual(['DELIVERED']), 100_000);
+    await eventually(async () => expect(await statuses(hook)).toEqual(['DELIVERED']));
   });
 
   test('several nodes share the work; each message is sent once, in order', async () => {
@@ -341,8 +342,8 @@ describe.each(DATABASES)('sending on %s', (name) => {
       await write(...devices.map((deviceId) => ({ deviceId, data: { n: `${deviceId} ${n}` } })));
       for (const other of others) other.wake();
     }
-    await vi.waitFor(async () => expect(wire.sent.length).toBeGreaterThanOrEqual(200), 100_000);
-    await vi.waitFor(async () => expect(new Set(await statuses(hook))).toEqual(new Set(['DELIVERED'])), 10_000);
+    await eventually(async () => expect(wire.sent.length).toBeGreaterThanOrEqual(200));
+    await eventually(async () => expect(new Set(await statuses(hook))).toEqual(new Set(['DELIVERED'])));
     expect(wire.sent).toHaveLength(200);
     for (const deviceId of devices)
       expect(wire.numbers.filter((each) => String(each).startsWith(deviceId))).toEqual(
@@ -355,7 +356,7 @@ describe.each(DATABASES)('sending on %s', (name) => {
     const hook = await create();
     wire.end = () => null;
     await write({ data: { n: 1 } });
-    await vi.waitFor(() => expect(wire.sent).toHaveLength(1));
+    await eventually(() => expect(wire.sent).toHaveLength(1));
     wire.end = () => ({});
     const { database, cluster } = domain;
     const other = new Sender({

@@ -17,8 +17,8 @@ interface Push {
 
 const QUERY = `subscription ($d: [ID!], $after: String) {
   measurementsRecorded(deviceIds: $d, after: $after) { cursor device { id } measurements { value } } }`;
-const COMPLETE_MS = 60_000;
-const LATE_MS = 5_000;
+const COMPLETE_MS = 120_000;
+const LATE_MS = 60_000;
 /** Ends of a connection that say "connect again". */
 const AGAIN = new Set([1001, 1006, 1012, 1013]);
 

@@ -22,5 +22,5 @@ for (const [name, kind] of Object.entries(CASES))
       expect(outcome.resumed).toBeGreaterThan(outcome.restarts);
       await database.drop();
     },
-    seconds * 1000 + 120_000,
+    seconds * 1000 + 600_000,
   );

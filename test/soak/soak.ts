@@ -26,7 +26,7 @@ export interface SoakOutcome {
 
 const WRITERS = 4;
 const READERS = 6;
-const READY_MS = 60_000;
+const READY_MS = 120_000;
 
 /**
  * Writes at random while connections drop and servers are ended (SIGTERM and SIGKILL) and started again; throws unless

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { eventually } from './eventually.ts';
 import type { GqlAnswer } from './server.ts';
 
 /** The first thing a subscription pushes, errors included; null: nothing within `quietMs` (say so where nothing may come), or it ended. */
@@ -43,5 +44,5 @@ export async function listening(url: string, token: string, count = 1): Promise<
   const headers = { Authorization: `Token ${token}` };
   const subscriptions = async (): Promise<number> =>
     Number(/^inlet_subscriptions (\d+)$/m.exec(await (await fetch(`${url}/metrics`, { headers })).text())?.[1]);
-  await expect.poll(subscriptions, { interval: 10 }).toBeGreaterThanOrEqual(count);
+  await eventually(async () => expect(await subscriptions()).toBeGreaterThanOrEqual(count));
 }
