@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } f
 import { writeUnknownCalls } from '../../src/domain/receiving/write-unknown-calls.ts';
 import { uuidV7 } from '../../src/domain/text/uuid.ts';
 import { piecesOfServer } from '../support/pieces.ts';
-import { openDomain } from '../support/open-domain.ts';
+import { type OpenDomain, openDomain } from '../support/open-domain.ts';
 import { callsOf, saveDecoder } from '../decoders/webhook-client.ts';
 import {
   createDatabase,
@@ -85,47 +85,14 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
   const onEither = EITHER_DATABASE.includes(name) ? test : () => {};
 
   onEither('hold up nobody', async () => {
-    await sendAll(Array.from({ length: 100 }, eui));
+    await sendAll(Array.from({ length: 20 }, eui));
     const earlier = (await list()).map(({ identifier }) => identifier);
-    const identifiers = Array.from({ length: 400 }, eui);
+    const identifiers = Array.from({ length: 260 }, eui);
     const pieces = await piecesOfServer(server, () => sendAll(identifiers));
     const listed = await list();
-    expect(listed).toHaveLength(500);
+    expect(listed).toHaveLength(280);
     expect(new Set(listed.map(({ identifier }) => identifier))).toEqual(new Set([...earlier, ...identifiers]));
     expect(pieces).toBeGreaterThanOrEqual(10);
-  });
-
-  test('made-up ones put out none that calls again, nor those a new one', async () => {
-    const domain = await openDomain(name);
-    const { access, unknownDevices } = domain;
-    const { id } = await domain.workspaces.create(access, 'w');
-    // As rounds of 64 are written, without the fifth of a second between them.
-    const keep = async (identifiers: readonly string[]): Promise<void> => {
-      for (let from = 0; from < identifiers.length; from += 64) {
-        const receivedAt = (domain.clock.now += 200);
-        const calls = identifiers.slice(from, from + 64).map((identifier) => {
-          const kept = { id: uuidV7(receivedAt), path: '/', query: '{}', headers: '[]', body: '{}' };
-          return { network: 'tti' as const, identifier, isAmbiguous: false, receivedAt, kept };
-        });
-        const { database } = domain;
-        const written = await database.write((em) => writeUnknownCalls(em, database.dialect, id, calls, domain.outbox));
-        expect(new Set(written)).toEqual(new Set([true]));
-      }
-    };
-    const kept = () => unknownDevices.list(access, id);
-    const real = eui();
-    for (let time = 0; time < 3; time += 1) await keep([real]);
-    await keep(Array.from({ length: 1_050 }, eui));
-    expect(await kept()).toHaveLength(1_000);
-    expect(await kept()).toContainEqual(expect.objectContaining({ identifier: real, seen: 3 }));
-    const twice = Array.from({ length: 760 }, eui);
-    await keep(twice.flatMap((identifier) => [identifier, identifier]));
-    // Many that are new, and call again behind all of these, find room for both.
-    const late = Array.from({ length: 260 }, eui);
-    for (let time = 0; time < 2; time += 1) await keep(late);
-    const seen = new Map((await kept()).map((one) => [one.identifier, one.seen]));
-    expect(late.filter((identifier) => seen.get(identifier) !== 2)).toEqual([]);
-    await domain.close();
   });
 
   test('are all there once they are answered, however often an identifier is written in a round', async () => {
@@ -140,7 +107,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
   });
 
   test('those that come while the device is adopted are in its log, none is left behind', async () => {
-    for (let time = 0; time < 3; time += 1) {
+    for (let time = 0; time < 2; time += 1) {
       const identifier = eui();
       const productId = await newProduct();
       expect(await send(identifier)).toBe(202);
@@ -179,7 +146,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
 
   test('whoever makes the device by hand meanwhile leaves the calls to who adopts it', async () => {
     const productId = await newProduct();
-    const identifiers = Array.from({ length: 20 }, eui);
+    const identifiers = Array.from({ length: 8 }, eui);
     await sendAll(identifiers);
     for (const { id, identifier } of await list())
       await Promise.all([
@@ -221,7 +188,8 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     signal === 'SIGKILL' ? server.process.stop(signal) : server.process.stop();
 
   // The first server has a process of its own, which can be killed; whichever comes after it is stopped.
-  test.each(['SIGKILL', 'SIGTERM'] as const)(
+  // Which of the two it was, the database does not learn.
+  test.each(EITHER_DATABASE.includes(name) ? (['SIGKILL', 'SIGTERM'] as const) : (['SIGKILL'] as const))(
     'after %s whatever was answered is there, and an adoption that it has cut off goes on: each call is in the log once',
     async (signal) => {
       const slow = 'var until = Date.now() + 40; while (Date.now() < until); return { data: { t: input.bytes[0] } };';
@@ -236,11 +204,11 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       const sender = async (): Promise<void> => {
         while ((await send(other)) === 202) answered += 1;
       };
-      const senders = Array.from({ length: 20 }, sender);
+      const senders = Array.from({ length: 4 }, sender);
       const cutOff = adopt(unknown!.id, productId).catch((error: Error) => error.message);
       const calls = async (): Promise<number> => (await callsOf(server, productId)).length;
-      await expect.poll(calls, { interval: 20 }).toBeGreaterThan(2);
-      await expect.poll(() => answered, { interval: 20 }).toBeGreaterThan(20);
+      await expect.poll(calls, { interval: 40 }).toBeGreaterThan(2);
+      await expect.poll(() => answered, { interval: 20 }).toBeGreaterThan(4);
       await Promise.all([end(signal), ...senders]);
       expect(await cutOff).toMatch(signal === 'SIGKILL' ? 'fetch failed' : 'UNAVAILABLE');
       server = await startServer({ database });
@@ -273,72 +241,107 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
     expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set(['fulfilled']));
   });
 
-  test('few calls are in memory of an adoption that waits, and all of them are stored', async () => {
-    const domain = await openDomain(name);
-    const { access, products, unknownDevices, store } = domain;
-    const identifier = eui();
-    const { id: workspaceId } = await domain.workspaces.create(access, 'w');
-    const { id: productId } = await products.create(access, { name: 'p', workspaceId });
-    const uplink = { f_port: 1, frm_payload: 'AQ==', decoded_payload: { t: 1 } };
-    const body = JSON.stringify({ end_device_ids: { dev_eui: identifier }, uplink_message: uplink });
-    const request = { method: 'POST', path: '/integrations/lorawan/tti/', GET: {}, headers: [], body };
-    const keeping = Array.from({ length: 35 }, () => unknownDevices.keep(workspaceId, 'tti', identifier, request));
-    expect(new Set(await Promise.all(keeping))).toEqual(new Set([true]));
-    const [unknown] = await unknownDevices.list(access, workspaceId);
-    const finding = vi.spyOn(EntityManager.prototype, 'find');
-    await unknownDevices.adopt(access, unknown!.id, productId, { plan: 'unlimited' });
-    const found = await Promise.all(finding.mock.results.map(({ value }) => value as Promise<{ body?: string }[]>));
-    finding.mockRestore();
-    const withBodies = found.map((rows) => rows.filter((row) => row.body !== undefined).length);
-    expect(Math.max(...withBodies)).toBe(10);
-    const { key } = (await domain.ingestCache.product(productId))!;
-    expect(await store.calls({ productKey: key, limit: 100 })).toHaveLength(35);
-    await domain.close();
-  });
-
-  test('of a product that is being deleted no device is known any more: what is sent is kept', async () => {
-    const domain = await openDomain(name);
-    const { access, products, devices, unknownDevices, database } = domain;
-    const identifier = eui();
-    const { id: workspaceId } = await domain.workspaces.create(access, 'w');
-    const { id: productId } = await products.create(access, { name: 'p', workspaceId });
-    await devices.create(access, productId, [{ name: 'd', serialNumber: identifier }], 'unlimited');
-    const request = { method: 'POST', path: '/', GET: {}, headers: [], body: '{}' };
-    const keep = (): Promise<boolean> => unknownDevices.keep(workspaceId, 'tti', identifier, request);
-    expect(await keep()).toBe(false);
-    await database.write((em) => em.execute('update product set deleted_at = 1 where id = ?', [productId], 'run'));
-    expect(await keep()).toBe(true);
-    await domain.close();
-  });
-
-  test('what was kept is stored under its receipt time, whatever the device has had since', async () => {
-    const domain = await openDomain(name);
-    const { access, clock, ingestCache, products, unknownDevices } = domain;
-    const identifier = eui();
-    const workspace = await domain.workspaces.create(access, 'w');
-    const product = await products.create(access, {
-      name: 'p',
-      workspaceId: workspace.id,
-      fields: [{ identifier: 't', type: 'FLOAT' }],
+  describe('in one domain,', () => {
+    let domain: OpenDomain;
+    beforeAll(async () => {
+      domain = await openDomain(name);
     });
-    const body = JSON.stringify({
-      end_device_ids: { dev_eui: identifier },
-      uplink_message: { f_port: 1, frm_payload: 'AQ==', decoded_payload: { t: 1 } },
+    afterAll(() => domain?.close());
+
+    test('made-up ones put out none that calls again, nor those a new one', async () => {
+      const { access, unknownDevices } = domain;
+      const { id } = await domain.workspaces.create(access, 'w');
+      // As rounds are written, without the fifth of a second between them.
+      const keep = async (identifiers: readonly string[], perRound = 380): Promise<void> => {
+        for (let from = 0; from < identifiers.length; from += perRound) {
+          const receivedAt = (domain.clock.now += 200);
+          const calls = identifiers.slice(from, from + perRound).map((identifier) => {
+            const kept = { id: uuidV7(receivedAt), path: '/', query: '{}', headers: '[]', body: '{}' };
+            return { network: 'tti' as const, identifier, isAmbiguous: false, receivedAt, kept };
+          });
+          const { database } = domain;
+          const written = await database.write((em) =>
+            writeUnknownCalls(em, database.dialect, id, calls, domain.outbox),
+          );
+          expect(new Set(written)).toEqual(new Set([true]));
+        }
+      };
+      const kept = () => unknownDevices.list(access, id);
+      const real = eui();
+      for (let time = 0; time < 3; time += 1) await keep([real]);
+      await keep(Array.from({ length: 1_050 }, eui));
+      expect(await kept()).toHaveLength(1_000);
+      expect(await kept()).toContainEqual(expect.objectContaining({ identifier: real, seen: 3 }));
+      const twice = Array.from({ length: 760 }, eui);
+      await keep(twice.flatMap((identifier) => [identifier, identifier]));
+      // Many that are new, and call again behind all of these, find room for both.
+      const late = Array.from({ length: 260 }, eui);
+      for (let time = 0; time < 2; time += 1) await keep(late, 64);
+      const seen = new Map((await kept()).map((one) => [one.identifier, one.seen]));
+      expect(late.filter((identifier) => seen.get(identifier) !== 2)).toEqual([]);
     });
-    const request = { method: 'POST', path: '/integrations/lorawan/tti/', GET: {}, headers: [], body };
-    const keptAt = clock.now;
-    for (let time = 0; time < 2; time += 1) await unknownDevices.keep(workspace.id, 'tti', identifier, request);
-    const [unknown] = await unknownDevices.list(access, workspace.id);
-    clock.now += 40 * 60_000;
-    const [created] = await domain.devices.create(access, product.id, [{ name: 'd', serialNumber: identifier }]);
-    const device = (await ingestCache.device(created!.id))!;
-    await domain.recorder.record(device, [{ field: 't', value: 2 }], { limited: false, receivedAt: clock.now });
-    await unknownDevices.adopt(access, unknown!.id, product.id, {});
-    const fieldKey = device.product.fields.get('t')!.key;
-    const all = { deviceKey: device.key, fieldKey, newestFirst: false, limit: 10 };
-    const { timestamps } = await domain.store.range(all);
-    expect([...timestamps]).toEqual([keptAt, keptAt + 1, clock.now]);
-    await domain.close();
+
+    test('few calls are in memory of an adoption that waits, and all of them are stored', async () => {
+      const { access, products, unknownDevices, store } = domain;
+      const identifier = eui();
+      const { id: workspaceId } = await domain.workspaces.create(access, 'w');
+      const { id: productId } = await products.create(access, { name: 'p', workspaceId });
+      const uplink = { f_port: 1, frm_payload: 'AQ==', decoded_payload: { t: 1 } };
+      const body = JSON.stringify({ end_device_ids: { dev_eui: identifier }, uplink_message: uplink });
+      const request = { method: 'POST', path: '/integrations/lorawan/tti/', GET: {}, headers: [], body };
+      const keeping = Array.from({ length: 35 }, () => unknownDevices.keep(workspaceId, 'tti', identifier, request));
+      expect(new Set(await Promise.all(keeping))).toEqual(new Set([true]));
+      const [unknown] = await unknownDevices.list(access, workspaceId);
+      const finding = vi.spyOn(EntityManager.prototype, 'find');
+      await unknownDevices.adopt(access, unknown!.id, productId, { plan: 'unlimited' });
+      const found = await Promise.all(finding.mock.results.map(({ value }) => value as Promise<{ body?: string }[]>));
+      finding.mockRestore();
+      const withBodies = found.map((rows) => rows.filter((row) => row.body !== undefined).length);
+      expect(Math.max(...withBodies)).toBe(10);
+      const { key } = (await domain.ingestCache.product(productId))!;
+      expect(await store.calls({ productKey: key, limit: 100 })).toHaveLength(35);
+    });
+
+    test('of a product that is being deleted no device is known any more: what is sent is kept', async () => {
+      const { access, products, devices, unknownDevices, database } = domain;
+      const identifier = eui();
+      const { id: workspaceId } = await domain.workspaces.create(access, 'w');
+      const { id: productId } = await products.create(access, { name: 'p', workspaceId });
+      await devices.create(access, productId, [{ name: 'd', serialNumber: identifier }], 'unlimited');
+      const request = { method: 'POST', path: '/', GET: {}, headers: [], body: '{}' };
+      const keep = (): Promise<boolean> => unknownDevices.keep(workspaceId, 'tti', identifier, request);
+      expect(await keep()).toBe(false);
+      await database.write((em) => em.execute('update product set deleted_at = 1 where id = ?', [productId], 'run'));
+      expect(await keep()).toBe(true);
+    });
+
+    test('what was kept is stored under its receipt time, whatever the device has had since', async () => {
+      const { access, clock, ingestCache, products, unknownDevices } = domain;
+      const identifier = eui();
+      const workspace = await domain.workspaces.create(access, 'w');
+      const product = await products.create(access, {
+        name: 'p',
+        workspaceId: workspace.id,
+        fields: [{ identifier: 't', type: 'FLOAT' }],
+      });
+      const body = JSON.stringify({
+        end_device_ids: { dev_eui: identifier },
+        uplink_message: { f_port: 1, frm_payload: 'AQ==', decoded_payload: { t: 1 } },
+      });
+      const request = { method: 'POST', path: '/integrations/lorawan/tti/', GET: {}, headers: [], body };
+      const keptAt = clock.now;
+      for (let time = 0; time < 2; time += 1) await unknownDevices.keep(workspace.id, 'tti', identifier, request);
+      const [unknown] = await unknownDevices.list(access, workspace.id);
+      clock.now += 40 * 60_000;
+      const [created] = await domain.devices.create(access, product.id, [{ name: 'd', serialNumber: identifier }]);
+      const device = (await ingestCache.device(created!.id))!;
+      await domain.recorder.record(device, [{ field: 't', value: 2 }], { limited: false, receivedAt: clock.now });
+      await unknownDevices.adopt(access, unknown!.id, product.id, {});
+      const fieldKey = device.product.fields.get('t')!.key;
+      const all = { deviceKey: device.key, fieldKey, newestFirst: false, limit: 10 };
+      const { timestamps } = await domain.store.range(all);
+      expect([...timestamps]).toEqual([keptAt, keptAt + 1, clock.now]);
+    });
   });
 
   if (name === 'postgres')
@@ -360,8 +363,8 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
       });
 
       test('what both have seen adds up', async () => {
-        const identifiers = Array.from({ length: 30 }, eui);
-        const times = 5;
+        const identifiers = Array.from({ length: 12 }, eui);
+        const times = 3;
         const sendTo = async (to: TestServer, order: string[]): Promise<void> => {
           for (let time = 0; time < times; time += 1)
             expect(new Set(await Promise.all(order.map((identifier) => send(identifier, { to }))))).toEqual(
@@ -376,7 +379,7 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
 
       test('what both adopt at once into two products becomes one device', async () => {
         const products = [await newProduct(), await newProduct()];
-        for (let time = 0; time < 5; time += 1) {
+        for (let time = 0; time < 3; time += 1) {
           const identifier = eui();
           expect(await send(identifier)).toBe(202);
           const [unknown] = await list();
@@ -405,13 +408,13 @@ describe.each(DATABASES)('many calls of unknown devices on %s', (name) => {
               const status = await send(identifier, { to });
               if (status === 200 || status === 202) answered += 1;
               else expect(status).toBe(503);
-              await new Promise((resolve) => setTimeout(resolve, 20));
+              await new Promise((resolve) => setTimeout(resolve, 40));
             }
           };
           const senders = nodes.map(sender);
           await new Promise((resolve) => setTimeout(resolve, 100 * time));
           await adopt(unknown!.id, productId);
-          await new Promise((resolve) => setTimeout(resolve, 300));
+          await new Promise((resolve) => setTimeout(resolve, 150));
           state.isOver = true;
           await Promise.all(senders);
           expect(await callsOf(server, productId)).toHaveLength(answered);
