@@ -32,8 +32,8 @@ describe('calls beside those that offend', () => {
   test('the calls beside a first offence wait and do not fail', async () => {
     pool = startPool({ timeoutMs: 80 });
     await valueOf(pool, 'return []');
-    const hogs = Promise.allSettled(Array.from({ length: 8 }, () => pool.run(jobOf(LOOP, { productId: 'hog' }))));
-    const good = await Promise.all(Array.from({ length: 100 }, () => pool.run(jobOf(GOOD, { productId: 'good' }))));
+    const hogs = Promise.allSettled(Array.from({ length: 3 }, () => pool.run(jobOf(LOOP, { productId: 'hog' }))));
+    const good = await Promise.all(Array.from({ length: 40 }, () => pool.run(jobOf(GOOD, { productId: 'good' }))));
     for (const result of good) expect(outputOf(result)).toEqual(GOOD_OUTPUT);
     await pool.stop();
     for (const hog of await hogs) {
@@ -109,7 +109,7 @@ describe('a source that was quick, and is long all at once,', () => {
   };
 
   test('does not keep those behind it in its process waiting for its end', async () => {
-    pool = startPool({ timeoutMs: 1_000 });
+    pool = startPool({ timeoutMs: 500 });
     await gainTrust();
     await spareIsUp();
     const state = { isLong: true };
@@ -149,7 +149,7 @@ describe('a source that was quick, and is long all at once,', () => {
   test.each(process.env['INLET_TESTS'] === 'nightly' ? [1, 2, 3] : [1])(
     'nor does it when its process goes aside for those that wait (try %d)',
     async () => {
-      pool = startPool({ timeoutMs: 1_000 });
+      pool = startPool({ timeoutMs: 500 });
       await gainTrust();
       await spareIsUp();
       const state = { isLong: true };
@@ -182,12 +182,12 @@ describe('a source that was quick, and is long all at once,', () => {
 test('what takes long to compile is long, also where it is only checked, and also when its run ends its isolate', async () => {
   pool = startPool({ timeoutMs: 5_000 });
   const regExp = `/[${'\\p{L}'.repeat(900)}]/iu`;
-  for (let i = 0; i < 12; i += 1) expect(await pool.check(`${regExp}.test(${i})`, 'workspace')).toBeNull();
+  for (let i = 0; i < 3; i += 1) expect(await pool.check(`${regExp}.test(${i})`, 'workspace')).toBeNull();
   expect(Object.keys(pool.memory())).toContain('slow 0');
   await pool.stop();
   pool = startPool({ timeoutMs: 5_000 });
   const source = `function Decoder() { Promise.reject(1); return [] } function never() { return ${regExp} }`;
-  for (let i = 0; i < 12; i += 1) expect((await pool.run(jobOf(source))).error).toMatchObject({ kind: 'THREW' });
+  for (let i = 0; i < 3; i += 1) expect((await pool.run(jobOf(source))).error).toMatchObject({ kind: 'THREW' });
   expect(Object.keys(pool.memory())).toContain('slow 0');
 });
 
@@ -209,10 +209,10 @@ test('of many suspects each runs where the one before it has shown that it is in
 
 describe('waiting is bounded', () => {
   test('a product that calls too often is told so, and only that one', async () => {
-    pool = startPool({ maxWaiting: 40, timeoutMs: 50 });
+    pool = startPool({ maxWaiting: 16, timeoutMs: 50 });
     await valueOf(pool, 'return []');
     await pool.run(jobOf(LOOP, { productId: 'hog' }));
-    const hogs = Array.from({ length: 30 }, () =>
+    const hogs = Array.from({ length: 12 }, () =>
       pool.run(jobOf(LOOP, { productId: 'hog' })).then(
         () => 'ran',
         (error: { code: string }) => error.code,
@@ -220,7 +220,7 @@ describe('waiting is bounded', () => {
     );
     expect(outputOf(await pool.run(jobOf(GOOD, { productId: 'good' })))).toEqual(GOOD_OUTPUT);
     const outcomes = await Promise.all(hogs);
-    expect(outcomes.filter((code) => code === 'OVERLOADED').length).toBeGreaterThanOrEqual(15);
+    expect(outcomes.filter((code) => code === 'OVERLOADED').length).toBeGreaterThanOrEqual(5);
     expect(outcomes.filter((code) => code === 'ran').length).toBeGreaterThanOrEqual(1);
   });
 });
