@@ -1,7 +1,14 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import {
+  createProduct,
+  DATABASES,
+  EITHER_DATABASE,
+  startServer,
+  type TestProduct,
+  type TestServer,
+} from '../support/server.ts';
 import { callsOf, callWebhook, historyOf, latestOf, saveDecoder } from '../decoders/webhook-client.ts';
 
 const ECHO = `function Decoder(request) {
@@ -27,6 +34,10 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
       input: { decoder: ECHO },
     });
   });
+
+  /** For what is refused or read before the database is asked. */
+  const isEither = EITHER_DATABASE.includes(database);
+  const onEither = isEither ? test : () => {};
 
   test('answers 200 after log row and measurements are there', async () => {
     const answer = await callWebhook(server, product, { body: 'abc' });
@@ -70,7 +81,7 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     for (const at of [0, 499, 500, 599]) expect(await latestOf(server, ids[at]!)).toEqual({ T: at });
   });
 
-  test('the decoder sees path, query and headers as sent', async () => {
+  onEither('the decoder sees path, query and headers as sent', async () => {
     await callWebhook(server, product, {
       method: 'POST',
       path: 'a%20b//c/?x=1&x=2&y=%C3%A9+z&flag',
@@ -90,15 +101,13 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     expect(call!.query).toEqual({ x: ['1', '2'], y: ['é z'], flag: [''] });
   });
 
-  test.each(['100%/x', '%zz', '%E0%A4%A', 'a;b=c/@:!$&()*+,', "it's", '//'])(
-    'a sub-path like %s comes as sent',
-    async (path) => {
-      expect((await callWebhook(server, product, { path, body: 'x' })).status).toBe(200);
-      expect((await callsOf(server, product.id))[0]!.path).toBe(`/integrations/api/${product.webhookId}/${path}`);
-    },
-  );
+  const paths = ['100%/x', '%zz', '%E0%A4%A', 'a;b=c/@:!$&()*+,', "it's", '//'];
+  test.each(isEither ? paths : paths.slice(0, 1))('a sub-path like %s comes as sent', async (path) => {
+    expect((await callWebhook(server, product, { path, body: 'x' })).status).toBe(200);
+    expect((await callsOf(server, product.id))[0]!.path).toBe(`/integrations/api/${product.webhookId}/${path}`);
+  });
 
-  test('GET works, with and without the final slash, and its body is ""', async () => {
+  onEither('GET works, with and without the final slash, and its body is ""', async () => {
     for (const url of [product.webhookId, `${product.webhookId}/`, `${product.webhookId}?a=1`]) {
       const response = await fetch(`${server.url}/integrations/api/${url}`, { redirect: 'manual' });
       expect([response.status, await response.json()]).toEqual([200, { stored: 1, rejected: 0 }]);
@@ -107,7 +116,8 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     expect(JSON.parse(call!.run!.console[0]!)).toMatchObject({ method: 'GET', body: '', GET: { a: ['1'] }, POST: {} });
   });
 
-  test.each(['PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])('%s is 405 with Allow, and not logged', async (method) => {
+  const others = ['PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+  test.each(isEither ? others : [])('%s is 405 with Allow, and not logged', async (method) => {
     const answer = await callWebhook(server, product, { method });
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe('GET, POST');
@@ -147,19 +157,23 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     });
   });
 
-  test.each([
+  const failures: [kind: string, source: string, line: number | null][] = [
     ['THREW', 'function Decoder() {\n  throw new Error("broken");\n}', 2],
     ['NO_DECODER_FUNCTION', 'var x = 1;', null],
     ['TIMEOUT', 'function Decoder() { for (;;); }', null],
     ['BAD_OUTPUT', 'function Decoder() { return 5; }', null],
-  ])('a decoder that fails with %s: 202, kept with the failure', async (kind, source, line) => {
-    await saveDecoder(server, product.id, source, true);
-    const answer = await callWebhook(server, product, { body: 'kept' });
-    expect(answer).toMatchObject({ status: 202, body: { stored: 0, rejected: 0, error: 'DECODER_FAILED' } });
-    const [call] = await callsOf(server, product.id);
-    expect(call).toMatchObject({ body: 'kept', status: 'DECODER_FAILED', httpStatus: 202, decoderVersion: 2 });
-    expect(call!.run).toMatchObject({ ok: false, output: null, entries: [], error: { kind, ...(line && { line }) } });
-  });
+  ];
+  test.each(isEither ? failures : failures.slice(0, 1))(
+    'a decoder that fails with %s: 202, kept with the failure',
+    async (kind, source, line) => {
+      await saveDecoder(server, product.id, source, true);
+      const answer = await callWebhook(server, product, { body: 'kept' });
+      expect(answer).toMatchObject({ status: 202, body: { stored: 0, rejected: 0, error: 'DECODER_FAILED' } });
+      const [call] = await callsOf(server, product.id);
+      expect(call).toMatchObject({ body: 'kept', status: 'DECODER_FAILED', httpStatus: 202, decoderVersion: 2 });
+      expect(call!.run).toMatchObject({ ok: false, output: null, entries: [], error: { kind, ...(line && { line }) } });
+    },
+  );
 
   test('each entry has its own outcome and one bad entry loses no other', async () => {
     await saveDecoder(
@@ -226,7 +240,7 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     expect(await latestOf(server, product.deviceIds[0]!)).toEqual({});
   });
 
-  test('one run tells all that is wrong with an entry: its device, its field or value, and its time', async () => {
+  onEither('one run tells all that is wrong with an entry: its device, its field or value, and its time', async () => {
     await saveDecoder(
       server,
       product.id,
@@ -304,7 +318,7 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     expect(call!.headers).toMatchObject({ Authorization: '***', Cookie: '***', 'X-Api-Key': '***', 'X-Plain': 'seen' });
   });
 
-  test('nor does the log tell of credentials what a decoder prints, throws or returns of them', async () => {
+  onEither('nor does the log tell of credentials what a decoder prints, throws or returns of them', async () => {
     const decoder = `function Decoder(request) {
       var token = request.headers.Authorization.split(" ")[1];
       console.log(request.headers);
@@ -342,7 +356,7 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     expect(await latestOf(server, product.deviceIds[0]!)).toEqual({ T: 1001 });
   });
 
-  test('a body over the limit is 413 naming it, and not logged', async () => {
+  onEither('a body over the limit is 413 naming it, and not logged', async () => {
     const answer = await callWebhook(server, product, { body: 'x'.repeat(10_001) });
     expect(answer).toMatchObject({ status: 413, body: { code: 'BODY_TOO_LARGE', limit: 10_000 } });
     expect(answer.body.detail).toContain('10000');
@@ -378,7 +392,7 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     expect(call!.query).toEqual({ '\0': ['\0'] });
   });
 
-  test('a compressed body is unpacked; a chunked one is read', async () => {
+  onEither('a compressed body is unpacked; a chunked one is read', async () => {
     const { gzipSync } = await import('node:zlib');
     await callWebhook(server, product, { headers: { 'Content-Encoding': 'gzip' }, body: gzipSync('hello') });
     expect((await callsOf(server, product.id))[0]!.body).toBe('hello');
@@ -395,7 +409,7 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
     expect((await callsOf(server, product.id))[0]!.body).toBe('chunked');
   });
 
-  test('a sender that hangs up in the middle is not logged', async () => {
+  onEither('a sender that hangs up in the middle is not logged', async () => {
     const { port, hostname } = new URL(server.url);
     await new Promise<void>((resolve) => {
       const socket = connect(Number(port), hostname, () => {
@@ -444,10 +458,10 @@ describe.each(DATABASES)('the incoming webhook on %s', (database) => {
       'function Decoder(r) { return { device: "d1", field: "T", value: +r.body, timestamp: +r.body }; }',
     );
     const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, i) => callWebhook(server, product, { body: String(1_700_000_001 + i) })),
+      Array.from({ length: 70 }, (_, i) => callWebhook(server, product, { body: String(1_700_000_001 + i) })),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(await historyOf(server, product.deviceIds[0]!, 'T')).toHaveLength(200);
-    expect(await callsOf(server, product.id)).toHaveLength(200);
+    expect(await historyOf(server, product.deviceIds[0]!, 'T')).toHaveLength(70);
+    expect(await callsOf(server, product.id)).toHaveLength(70);
   });
 });
