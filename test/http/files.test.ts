@@ -93,6 +93,10 @@ describe.each(DATABASES)('files on %s', (database) => {
     return (await createProduct(server, { token, fields: FIELDS, serialNumbers })).deviceIds;
   }
 
+  /** For what is decided before the database is asked. */
+  const isEither = EITHER_DATABASE.includes(database);
+  const onEither = isEither ? test : () => {};
+
   test('the long layout, by device id and by serial number', async () => {
     const { status, headers, text } = await get(`/v1/devices/${deviceId}/history.csv`);
     expect(status).toBe(200);
@@ -181,14 +185,14 @@ describe.each(DATABASES)('files on %s', (database) => {
     expect(numbers.text).toContain(',-0.1\n');
   });
 
-  test('whoever goes away before the first byte leaves no export under way', async () => {
+  onEither('whoever goes away before the first byte leaves no export under way', async () => {
     const head = `GET /v1/devices/${deviceId}/history.csv HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\n\r\n`;
     const leave = (): Promise<unknown> => {
       const socket = connect(server.process.port, '127.0.0.1', () => socket.write(head, () => socket.destroy()));
       socket.on('error', () => {});
       return once(socket, 'close');
     };
-    for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length: 40 }, leave));
+    for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 24 }, leave));
     // As many as a token may have at once.
     const all = async (): Promise<number[]> => {
       const answers = Array.from({ length: 8 }, () => get(`/v1/devices/${deviceId}/history.csv`));
@@ -202,7 +206,6 @@ describe.each(DATABASES)('files on %s', (database) => {
     const PER_DEVICE = 12;
     let productId: string;
     let lastDevice: string;
-    let round = 0;
 
     async function begin(as: string, encoding: string): Promise<IncomingMessage> {
       const headers = { Authorization: `Token ${as}`, 'Accept-Encoding': encoding };
@@ -228,9 +231,8 @@ describe.each(DATABASES)('files on %s', (database) => {
     const linesOf = (level: string): unknown[] => server.process.lines.filter((line) => line['level'] === level);
     const breaks = () => server.process.lines.filter(({ msg }) => msg === 'an export broke off');
 
-    async function fill(): Promise<void> {
-      const serialNumbers = Array.from({ length: 250 }, (_, at) => `long-${round}-${at}`);
-      round += 1;
+    beforeAll(async () => {
+      const serialNumbers = Array.from({ length: 250 }, (_, at) => `long-${at}`);
       const product = await createProduct(server, { token, fields: { note: 'STRING' }, serialNumbers });
       productId = product.id;
       lastDevice = product.deviceIds.at(-1)!;
@@ -241,8 +243,7 @@ describe.each(DATABASES)('files on %s', (database) => {
         'Content-Encoding': 'gzip',
       });
       expect(status).toBe(200);
-    }
-    beforeAll(fill);
+    });
 
     test('because its token was revoked, or limited to other fields, breaks off, with nothing that was recorded afterwards', async () => {
       const errors = linesOf('error').length;
@@ -270,24 +271,24 @@ describe.each(DATABASES)('files on %s', (database) => {
     });
 
     /** How it is packed is no matter of the database. */
-    const encodings = EITHER_DATABASE.includes(database) ? ['identity', 'gzip'] : ['identity'];
-    let isDeleted = false;
-    test.each(encodings)('because its product was deleted breaks off without an error, %s', async (how) => {
-      if (isDeleted) await fill();
-      isDeleted = true;
+    const encodings = isEither ? ['identity', 'gzip'] : ['identity'];
+    test(`because its product was deleted breaks off without an error, ${encodings.join(' and ')}`, async () => {
       const errors = linesOf('error').length;
       const before = breaks().length;
-      const response = await begin(token, how);
+      const responses = await Promise.all(encodings.map((how) => begin(token, how)));
       await server.gql('mutation ($id: ID!) { deleteProduct(id: $id) }', { id: productId }, token);
-      await end(response);
-      expect(response.complete).toBe(false);
-      await expect.poll(() => breaks().length).toBe(before + 1);
-      expect(breaks().at(-1)).toMatchObject({ level: 'info', code: expect.stringMatching(/NOT_FOUND/) });
+      for (const response of responses) {
+        await end(response);
+        expect(response.complete).toBe(false);
+      }
+      await expect.poll(() => breaks().length).toBe(before + responses.length);
+      for (const broken of breaks().slice(before))
+        expect(broken).toMatchObject({ level: 'info', code: expect.stringMatching(/NOT_FOUND/) });
       expect(linesOf('error').length).toBe(errors);
     });
   });
 
-  test('gzip when it is accepted', async () => {
+  onEither('gzip when it is accepted', async () => {
     const response = await fetch(`${server.url}/v1/devices/${deviceId}/history.csv`, {
       headers: { Authorization: `Token ${token}`, 'Accept-Encoding': 'gzip' },
     });
@@ -296,7 +297,7 @@ describe.each(DATABASES)('files on %s', (database) => {
     expect(await response.text()).toBe(LONG);
   });
 
-  test.each([
+  const wrong: [query: string, word: string][] = [
     ['from=yesterday', 'from'],
     ['from=2024-02-30', 'from'],
     ['from=2025-01-01&to=2024-01-01', 'before'],
@@ -305,7 +306,8 @@ describe.each(DATABASES)('files on %s', (database) => {
     ['spreadsheet=yes', 'spreadsheet'],
     ['field=temperature', 'field'],
     ['from=1&from=2', 'once'],
-  ])('a wrong parameter is an error that names it: %s', async (query, word) => {
+  ];
+  test.each(isEither ? wrong : [])('a wrong parameter is an error that names it: %s', async (query, word) => {
     const { status, text } = await get(`/v1/devices/${deviceId}/history.csv?${query}`);
     expect(status).toBe(400);
     expect(JSON.parse(text)).toMatchObject({ code: 'BAD_USER_INPUT', detail: expect.stringContaining(word) });
@@ -440,39 +442,42 @@ describe.each(DATABASES)('files on %s', (database) => {
     expect(server.process.lines.slice(before)).toEqual([]);
   });
 
-  test('a token has half of the imports that it finds free; whoever has gone behind a small file of much leaves none', async () => {
-    // Fifty megabytes of empty lines each, which take seconds.
-    const body = Buffer.concat(Array(50).fill(gzipSync(Buffer.alloc(1 << 20, '\n'))));
-    expect(body.length).toBeLessThan(65_536);
-    const head = `POST /v1/devices/${deviceId}/import HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\nContent-Type: text/csv\r\nContent-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`;
-    let sockets: Socket[] = [];
-    onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
-    // Of twelve that come at once eight find a place, and only then something else asks. Places of files before are given
-    // back when these are gone.
-    const crowd = async (): Promise<number> => {
+  onEither(
+    'a token has half of the imports that it finds free; whoever has gone behind a small file of much leaves none',
+    async () => {
+      // Fifty megabytes of empty lines each, which take seconds.
+      const body = Buffer.concat(Array(50).fill(gzipSync(Buffer.alloc(1 << 20, '\n'))));
+      expect(body.length).toBeLessThan(65_536);
+      const head = `POST /v1/devices/${deviceId}/import HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${token}\r\nContent-Type: text/csv\r\nContent-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`;
+      let sockets: Socket[] = [];
+      onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+      // Of twelve that come at once eight find a place, and only then something else asks. Places of files before are given
+      // back when these are gone.
+      const crowd = async (): Promise<number> => {
+        for (const socket of sockets) socket.destroy();
+        let refused = 0;
+        sockets = Array.from({ length: 12 }, () => {
+          const socket = connect(server.process.port, '127.0.0.1', () =>
+            socket.write(Buffer.concat([Buffer.from(head), body])),
+          );
+          socket.on('data', (answer) => (refused += String(answer).startsWith('HTTP/1.1 503') ? 1 : 0));
+          return socket.on('error', () => {});
+        });
+        await expect.poll(() => refused).toBeGreaterThanOrEqual(4);
+        return refused;
+      };
+      await expect.poll(crowd).toBe(4);
+      const more = () => post(`/v1/devices/${deviceId}/import`, 'timestamp,temperature\n');
+      expect((await more()).body.code).toBe('OVERLOADED');
       for (const socket of sockets) socket.destroy();
-      let refused = 0;
-      sockets = Array.from({ length: 12 }, () => {
-        const socket = connect(server.process.port, '127.0.0.1', () =>
-          socket.write(Buffer.concat([Buffer.from(head), body])),
-        );
-        socket.on('data', (answer) => (refused += String(answer).startsWith('HTTP/1.1 503') ? 1 : 0));
-        return socket.on('error', () => {});
-      });
-      await expect.poll(() => refused).toBeGreaterThanOrEqual(4);
-      return refused;
-    };
-    await expect.poll(crowd).toBe(4);
-    const more = () => post(`/v1/devices/${deviceId}/import`, 'timestamp,temperature\n');
-    expect((await more()).body.code).toBe('OVERLOADED');
-    for (const socket of sockets) socket.destroy();
-    const all = async () => (await Promise.all(Array.from({ length: 8 }, more))).map(({ status }) => status);
-    await expect.poll(all).toEqual(Array(8).fill(200));
-  });
+      const all = async () => (await Promise.all(Array.from({ length: 8 }, more))).map(({ status }) => status);
+      await expect.poll(all).toEqual(Array(8).fill(200));
+    },
+  );
 
   test('a large gzipped file is streamed in, no write limit applies', async () => {
     const [device] = await emptyDevice(['large']);
-    const rows = Array.from({ length: 30_000 }, (_, at) => `${1_600_000_000 + at},${at / 100}`);
+    const rows = Array.from({ length: 12_000 }, (_, at) => `${1_600_000_000 + at},${at / 100}`);
     const { status, body } = await post(
       `/v1/devices/${device}/import`,
       gzipSync(`timestamp,temperature\n${rows.join('\n')}`),
@@ -480,10 +485,10 @@ describe.each(DATABASES)('files on %s', (database) => {
       { 'Content-Encoding': 'gzip' },
     );
     expect(status).toBe(200);
-    expect(body).toMatchObject({ lines: 30_000, stored: 30_000, refused: 0 });
+    expect(body).toMatchObject({ lines: 12_000, stored: 12_000, refused: 0 });
     const { text } = await get(`/v1/devices/${device}/history.csv?fields=temperature`);
-    expect(text.trim().split('\n')).toHaveLength(30_001);
-    expect(text.trim().split('\n').at(-1)).toBe('large,temperature,2020-09-13T20:46:39.000Z,299.99');
+    expect(text.trim().split('\n')).toHaveLength(12_001);
+    expect(text.trim().split('\n').at(-1)).toBe('large,temperature,2020-09-13T15:46:39.000Z,119.99');
   });
 
   test('what is no file of its kind, a wrong content type, broken gzip, missing rights', async () => {
