@@ -4,6 +4,7 @@ import {
   createDatabase,
   createProduct,
   DATABASES,
+  EITHER_DATABASE,
   startServer,
   type TestDatabase,
   type TestProduct,
@@ -136,7 +137,10 @@ describe.each(DATABASES)('replay on %s', (database) => {
     return (await server.gql(query, { id: product.id }))['product'].replayProgress;
   };
 
-  test('a decoder that is saved meanwhile decodes what comes next', async () => {
+  /** For what is decided before the database is asked. */
+  const onEither = EITHER_DATABASE.includes(database) ? test : () => {};
+
+  onEither('a decoder that is saved meanwhile decodes what comes next', async () => {
     await saveDecoder(server, product.id, 'function Decoder() { return [] }');
     await send(...Array.from({ length: 30 }, (_, at) => String(1_000_000_000 + at)));
     await saveDecoder(server, product.id, SLOW);
@@ -152,7 +156,9 @@ describe.each(DATABASES)('replay on %s', (database) => {
     expect(values.at(-1)).toBe(43);
   });
 
-  test.each(LOSSES)('one whose token %s ends before its next commit, and says so', async (_how, code, lose) => {
+  // Who loses it, and how, the database does not learn.
+  const losses = EITHER_DATABASE.includes(database) ? LOSSES : LOSSES.slice(0, 1);
+  test.each(losses)('one whose token %s ends before its next commit, and says so', async (_how, code, lose) => {
     const CALLS = 30;
     const workspaceId: string = (await server.gql('{ workspaces { id } }'))['workspaces'][0].id;
     const { id: otherId } = await createProduct(server);
@@ -183,7 +189,7 @@ describe.each(DATABASES)('replay on %s', (database) => {
     expect(await progress()).toBeNull();
   });
 
-  test('many calls of thousands of entries are all run, and as many shown as an answer holds', async () => {
+  onEither('many calls of thousands of entries are all run, and as many shown as an answer holds', async () => {
     await saveDecoder(server, product.id, MENDED);
     await send('1', '2', '3', '4');
     const many =
@@ -280,10 +286,9 @@ describe.each(DATABASES)('replay on %s', (database) => {
     expect((await historyOf(server, product.deviceIds[0]!, 'N')).map(([, value]) => value)).toEqual([-1, 3, 12]);
   });
 
-  test('hundreds of calls: all counted, live and in the log; one replay of a product at a time', async () => {
-    const bodies = Array.from({ length: 350 }, (_, i) => String(1_700_000_001 + i));
-    for (let at = 0; at < bodies.length; at += 50)
-      await Promise.all(bodies.slice(at, at + 50).map((body) => callWebhook(server, product, { body })));
+  test('many pages of calls: all counted, live and in the log; one replay of a product at a time', async () => {
+    const bodies = Array.from({ length: 80 }, (_, i) => String(1_700_000_001 + i));
+    await Promise.all(bodies.map((body) => callWebhook(server, product, { body })));
     await saveDecoder(
       server,
       product.id,
@@ -291,8 +296,8 @@ describe.each(DATABASES)('replay on %s', (database) => {
     );
     const [one, two] = await Promise.all([replay({ status: ['NO_DECODER'] }), replay({ status: ['NO_DECODER'] })]);
     expect(new Set([codeOf(one), codeOf(two)])).toEqual(new Set(['CONFLICT', undefined]));
-    expect((one.data ?? two.data)?.['replayCalls']).toMatchObject({ calls: 350, stored: 350, failed: 0 });
-    expect(await historyOf(server, product.deviceIds[0]!, 'T')).toHaveLength(350);
+    expect((one.data ?? two.data)?.['replayCalls']).toMatchObject({ calls: 80, stored: 80, failed: 0 });
+    expect(await historyOf(server, product.deviceIds[0]!, 'T')).toHaveLength(80);
     expect(await callsOf(server, product.id, ', status: [NO_DECODER]')).toEqual([]);
   });
 
