@@ -103,7 +103,7 @@ describe.skipIf(redisUrl === null)('two nodes on one PostgreSQL and one Redis', 
     let sent = 0;
     while (heard.push === null)
       expect((await a.record(deviceIds[0]!, { field: 'temperature', value: (sent += 1) })).status).toBe(200);
-    const push = await first;
+    const push = (await first) as any;
     expect(value(push)).toBeGreaterThanOrEqual(1);
     expect((await b.record(deviceIds[0]!, { field: 'temperature', value: 'next'.length * 100 })).status).toBe(200);
     const { cursor } = push.data.measurementsRecorded;
