@@ -1,7 +1,6 @@
-import Sqlite from 'better-sqlite3';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countedWork } from '../support/counted-work.ts';
+import { executeSql } from '../support/execute-sql.ts';
 import { expectPieces, piecesOfServer } from '../support/pieces.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
 import { firstPush } from '../support/subscribe.ts';
@@ -35,7 +34,7 @@ describe.each(EITHER_DATABASE)('devices with long metadata on %s', (database) =>
     ({ id: productId, deviceIds: ids } = await createProduct(server, { serialNumbers }));
     // As long as what they may be told, of a field that is no more.
     const told = JSON.stringify({ 0: 'x'.repeat(60_000) });
-    await execute(place.url, `update device set metadata = '${JSON.stringify(LONG)}', configuration = '${told}'`);
+    await executeSql(place.url, `update device set metadata = '${JSON.stringify(LONG)}', configuration = '${told}'`);
     const { createToken } = await server.gql(
       `mutation ($ids: [ID!]) { createToken(input: { name: "reader", kind: INDIVIDUAL, scopes: [READ], deviceIds: $ids }) { secret } }`,
       { ids },
@@ -197,16 +196,3 @@ describe.each(EITHER_DATABASE)('devices with long metadata on %s', (database) =>
     ]);
   });
 });
-
-async function execute(url: string, sql: string): Promise<void> {
-  if (url.startsWith('sqlite:')) {
-    const file = new Sqlite(url.slice('sqlite:'.length));
-    file.exec(sql);
-    file.close();
-    return;
-  }
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(sql);
-  await client.end();
-}

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { executeSql } from '../support/execute-sql.ts';
+import {
+  createDatabase,
+  createProduct,
+  DATABASES,
+  startServer,
+  type TestDatabase,
+  type TestServer,
+} from '../support/server.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 
 const NOTES = 'query ($id: ID!, $from: DateTime, $to: DateTime, $first: Int) { device(id: $id) { notes(from: $from, to: $to, first: $first) { id at kind text author } } }'; // oxfmt-ignore
@@ -7,13 +15,15 @@ const ADD = 'mutation ($d: ID!, $text: String!, $at: DateTime) { addNote(deviceI
 
 describe.each(DATABASES)('notes of devices on %s', (database) => {
   let server: TestServer;
+  let place: TestDatabase;
   let workspaceId: string;
   let token: string;
   let email: string;
   let product: { id: string; deviceIds: string[] };
 
   beforeAll(async () => {
-    server = await startServer({ database, compared: true });
+    place = await createDatabase(database);
+    server = await startServer({ database: place, compared: true });
     workspaceId = await createWorkspace(server, 'notes');
     ({ token, email } = await createMember(server, workspaceId, 'EDITOR'));
     product = await createProduct(server, { token, serialNumbers: ['one', 'two', 'three', 'four'] });
@@ -21,6 +31,7 @@ describe.each(DATABASES)('notes of devices on %s', (database) => {
 
   afterAll(async () => {
     await server?.stop();
+    await place?.drop();
   });
 
   async function notesOf(id: string, range: Record<string, unknown> = {}): Promise<Record<string, any>[]> {
@@ -97,12 +108,18 @@ describe.each(DATABASES)('notes of devices on %s', (database) => {
     const { deviceIds } = await createProduct(server, { token, serialNumbers: ['many'] });
     const base = Date.UTC(2026, 0, 1);
     const timeOf = (at: number): string => new Date(base + at).toISOString();
-    const some = Array.from({ length: 30 }, (_, i) => i);
-    for (let at = 0; at < 1_020; at += 30) {
-      const adds = some.map((i) => `n${i}: addNote(deviceId: $d, text: "x", at: "${timeOf(at + i)}") { id }`);
-      await server.gql(`mutation ($d: ID!) { ${adds.join(' ')} }`, { d: deviceIds[0] }, token);
-    }
-    const early = await notesOf(deviceIds[0] ?? '', { to: timeOf(25) });
+    const [d = ''] = deviceIds;
+    await executeSql(
+      place.url,
+      `with recursive more(n) as (select 0 union all select n + 1 from more where n < 999)
+         insert into device_note (id, device_key, at, kind, text, created_at)
+         select 'note ' || n, device."key", ${base} + n, 'WRITTEN', 'x', ${base} from more, device where device.id = '${d}'`,
+    );
+    const before = await notesOf(d, { to: timeOf(2) });
+    expect(before.map(({ at }) => at)).toEqual([1, 0].map(timeOf));
+    const adds = Array.from({ length: 20 }, (_, i) => `n${i}: addNote(deviceId: $d, text: "x", at: "${timeOf(1_000 + i)}") { id }`); // oxfmt-ignore
+    await server.gql(`mutation ($d: ID!) { ${adds.join(' ')} }`, { d }, token);
+    const early = await notesOf(d, { to: timeOf(25) });
     expect(early.map(({ at }) => at)).toEqual([24, 23, 22, 21, 20].map(timeOf));
   });
 });
