@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createWorkspace } from '../support/tenant.ts';
 import { ConfigurationClient, NOTHING } from './configuration-client.ts';
 
 const LIST =
   'query ($w: ID!) { workspace(id: $w) { endpoints { id key name url events products { key } tags enabled } } }';
 
-describe.each(DATABASES)('endpoints and dashboards in documents, on %s', (database) => {
+describe.each(EITHER_DATABASE)('endpoints and dashboards in documents, on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 import { ConfigurationClient, NOTHING } from './configuration-client.ts';
 
@@ -17,7 +17,7 @@ function soil(change: Record<string, unknown>): { products: Record<string, unkno
   return { products: [{ ...SOIL, ...change }] };
 }
 
-describe.each(DATABASES)('plans and applies, on %s', (database) => {
+describe.each(EITHER_DATABASE)('plans and applies, on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { createWorkspace } from '../support/tenant.ts';
 import { ConfigurationClient, NOTHING } from './configuration-client.ts';
 
@@ -21,7 +21,7 @@ function freezer(rules: Rule[] | null, change: Rule = {}): { products: Rule[] } 
   return { products: [{ key: 'freezer', name: 'Freezer', fields, ...(rules === null ? {} : { rules }), ...change }] };
 }
 
-describe.each(DATABASES)('rules in documents, on %s', (database) => {
+describe.each(EITHER_DATABASE)('rules in documents, on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database });

@@ -133,19 +133,28 @@ describe.each(DATABASES)('alerts on %s', (database) => {
       input: { decoder: decoder('throw new Error("not yet");') },
     });
     const { id: productId, webhookId, deviceIds } = product;
+    const fired = async (): Promise<unknown[]> =>
+      (await server.gql(LIST, { p: productId }))['alerts'].edges.map(({ node }: { node: Alert }) => [
+        node['device'].id,
+        node['state'],
+      ]);
     await rule();
+    await server.record(deviceIds[1]!, { field: 'temperature', value: 31, timestamp: base });
+    // By then the devices have been judged by what was stored when the rule was saved.
+    await expect.poll(fired).toEqual([[deviceIds[1], 'FIRING']]);
     await fetch(`${server.url}/integrations/api/${webhookId}/`, { method: 'POST', body: '{}' });
     await server.gql(save, { p: productId, s: decoder('') });
     const { replayCalls } = await server.gql('mutation ($p: ID!) { replayCalls(productId: $p) { calls added } }', {
       p: productId,
     });
     expect(replayCalls).toEqual({ calls: 1, added: 1 });
-    await server.record(deviceIds[1]!, { field: 'temperature', value: 31, timestamp: base });
-    const fired = async (): Promise<unknown[]> =>
-      (await server.gql(LIST, { p: productId }))['alerts'].edges.map(({ node }: { node: Alert }) => node['device'].id);
-    await expect.poll(fired).toEqual([deviceIds[1]]);
+    await server.record(deviceIds[1]!, { field: 'temperature', value: 20, timestamp: base + 30 });
+    await expect.poll(fired).toEqual([[deviceIds[1], 'RESOLVED']]);
     await server.record(deviceIds[0]!, { field: 'temperature', value: 31, timestamp: base + 90 });
-    await expect.poll(fired).toEqual([deviceIds[0], deviceIds[1]]);
+    await expect.poll(fired).toEqual([
+      [deviceIds[0], 'FIRING'],
+      [deviceIds[1], 'RESOLVED'],
+    ]);
   });
 
   test('a duration ends by the clock, without a further value', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { createMember, createToken, createWorkspace } from '../support/tenant.ts';
 
 const SAVE = `mutation ($id: ID, $w: ID, $name: String!, $widgets: JSON!) {
@@ -18,7 +18,7 @@ function widget(kind: string, more: object = {}): object {
   return { kind, place, ...(kind === 'text' ? {} : { fields: ['temperature'] }), ...more };
 }
 
-describe.each(DATABASES)('dashboards on %s', (database) => {
+describe.each(EITHER_DATABASE)('dashboards on %s', (database) => {
   let server: TestServer;
   let workspaceId: string;
   let token: string;

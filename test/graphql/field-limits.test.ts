@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLimitedTenant, HIDDEN, type LimitedTenant } from '../support/field-limits.ts';
-import { DATABASES, readAnswer, startServer, type TestServer } from '../support/server.ts';
+import { EITHER_DATABASE, readAnswer, startServer, type TestServer } from '../support/server.ts';
 import { firstPush } from '../support/subscribe.ts';
 import { createToken } from '../support/tenant.ts';
 
@@ -8,7 +8,7 @@ const FAR = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' };
 const CREATE = 'mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id fields } } }';
 const LIMITS = ['workspace', 'product', 'device'] as const;
 
-describe.each(DATABASES)('tokens limited to fields, on %s', (database) => {
+describe.each(EITHER_DATABASE)('tokens limited to fields, on %s', (database) => {
   let server: TestServer;
   let tenant: LimitedTenant;
 

@@ -7,7 +7,6 @@ import { seededRandom } from '../support/seeded-random.ts';
 import {
   createDatabase,
   createProduct,
-  DATABASES,
   EITHER_DATABASE,
   startServer,
   type TestDatabase,
@@ -39,7 +38,7 @@ async function compactAll(url: string): Promise<void> {
   await store.stop();
 }
 
-describe.each(DATABASES)('history on %s', (database) => {
+describe.each(EITHER_DATABASE)('history on %s', (database) => {
   let server: TestServer;
   let stored: TestDatabase;
   let productId: string;

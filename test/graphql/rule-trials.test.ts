@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { createWorkspace } from '../support/tenant.ts';
 
 const TRIAL = `mutation ($r: ID, $p: ID, $i: RuleInput, $d: [ID!], $from: DateTime!, $to: DateTime!) {
@@ -16,7 +16,7 @@ const time = (minutes: number): string => new Date((BASE + minutes * 60) * 1_000
 const above = (value: number, more = {}) => ({ field: 'temperature', operator: 'GT', value, ...more });
 const levels = (condition: Record<string, unknown>) => [{ severity: 'WARNING', all: [condition] }];
 
-describe.each(DATABASES)('testRule on %s', (database) => {
+describe.each(EITHER_DATABASE)('testRule on %s', (database) => {
   let server: TestServer;
   let product: TestProduct;
   let device: string;

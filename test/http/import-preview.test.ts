@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 
 const FIELDS = { temperature: 'FLOAT', open: 'BOOLEAN', note: 'STRING' };
 const FILE = `Zeit;Temp, °C;Tür;Notiz
@@ -8,7 +8,7 @@ const FILE = `Zeit;Temp, °C;Tür;Notiz
 `;
 
 /** Files of others with columns of their own, tried before they are stored. */
-describe.each(DATABASES)('an import that is tried on %s', (database) => {
+describe.each(EITHER_DATABASE)('an import that is tried on %s', (database) => {
   let server: TestServer;
   let productId: string;
   let device: string;

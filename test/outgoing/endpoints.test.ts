@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Receiver } from '../support/receiver.ts';
-import { createProduct, DATABASES, startServer, type TestServer } from '../support/server.ts';
+import { createProduct, EITHER_DATABASE, startServer, type TestServer } from '../support/server.ts';
 import { firstPush } from '../support/subscribe.ts';
 import { createMember, createTenant, createToken, createWorkspace, type Tenant } from '../support/tenant.ts';
 
@@ -13,7 +13,7 @@ const CREATE = `mutation ($w: ID, $input: EndpointInput!) {
 const TEST =
   'mutation ($id: ID!) { testEndpoint(id: $id) { id type status body attempts { httpStatus error answer durationMs } } }';
 
-describe.each(DATABASES)('endpoints on %s', (database) => {
+describe.each(EITHER_DATABASE)('endpoints on %s', (database) => {
   let server: TestServer;
   let receiver: Receiver;
   let workspaceId: string;
