@@ -16,6 +16,11 @@ const MISNAMED = [
   'nodejs_eventloop_utilization_summary',
   'nodejs_eventloop_utilization_histogram',
 ];
+/**
+ * Time between its looks at the utilization of the event loop, the longest that a timer takes: it builds a window for each
+ * twelve seconds that the clock went forth, and a machine that learns the time has decades of them.
+ */
+const LOOK_EVERY_MS = 2 ** 31 - 1;
 
 /** Metrics of this node, as Prometheus reads it; names begin with `inlet_`, times are in seconds. */
 export class Metrics {
@@ -175,7 +180,7 @@ function addDefaultMetrics(registry: Registry): void {
   new Gauge({ ...build, labelNames: ['version', 'node'], registers: [registry] })
     .labels(programVersion(), process.versions.node)
     .set(1);
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopUtilizationTimeout: LOOK_EVERY_MS });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   let last = performance.eventLoopUtilization();
   const gauge: Gauge = new Gauge({
