@@ -108,6 +108,8 @@ export class DrainingListener {
       if (now > from + BODY_MS) this.#server.closeAllConnections();
       else if (now > from + LATE_MS) this.#connections.closeQuiet(now - LATE_MS);
     }
+    // Its looks at heads that do not come would go on, and keep all that the server had.
+    this.#server.close();
     this.#unread.end();
   }
 

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from '@prometheus-io/client';
 import { performance } from 'node:perf_hooks';
+import { must } from '../must.ts';
 import { programVersion } from '../program-file.ts';
 
 const SIZES = [1, 10, 100, 1_000, 10_000, 100_000];
@@ -174,14 +175,21 @@ class RequestDurations {
   }
 }
 
+/** The metrics that every Node.js process reports: what looks at it does not end, and one look serves all servers in it. */
+let ofProcess: Registry | null = null;
+
 /** Adds what is running, and the metrics that every Node.js process reports, by names that Prometheus allows. */
 function addDefaultMetrics(registry: Registry): void {
   const build = { name: 'inlet_build_info', help: '1, with the versions of Inlet and of the Node that it runs on.' };
   new Gauge({ ...build, labelNames: ['version', 'node'], registers: [registry] })
     .labels(programVersion(), process.versions.node)
     .set(1);
-  collectDefaultMetrics({ register: registry, eventLoopUtilizationTimeout: LOOK_EVERY_MS });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  if (ofProcess === null) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess, eventLoopUtilizationTimeout: LOOK_EVERY_MS });
+    for (const name of MISNAMED) ofProcess.removeSingleMetric(name);
+  }
+  for (const { name } of ofProcess.getMetricsAsArray()) registry.registerMetric(must(ofProcess.getSingleMetric(name)));
   let last = performance.eventLoopUtilization();
   const gauge: Gauge = new Gauge({
     name: 'nodejs_eventloop_utilization_ratio',
