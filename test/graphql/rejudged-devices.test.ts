@@ -11,14 +11,15 @@ const HOT = {
 const DEVICES = 800;
 
 let server: TestServer;
-let [one, many, few]: TestProduct[] = [];
+let [one, many, few, live]: TestProduct[] = [];
 beforeAll(async () => {
   server = await startServer({ database: 'sqlite' });
   one = await createProduct(server, { serialNumbers: ['one'] });
   many = await createProduct(server, { serialNumbers: Array.from({ length: DEVICES }, (_, at) => `many-${at}`) });
   few = await createProduct(server, { serialNumbers: ['few'] });
+  live = await createProduct(server, { serialNumbers: ['live'] });
   const timestamp = Math.floor(Date.now() / 1_000) - 60;
-  const lines = [...many.deviceIds, ...few.deviceIds].map((device) =>
+  const lines = [...one.deviceIds, ...many.deviceIds, ...few.deviceIds].map((device) =>
     JSON.stringify({ device, timestamp, temperature: 31 }),
   );
   const answer = await fetch(`${server.url}/v1/import`, {
@@ -36,11 +37,10 @@ const fired = async (other: TestProduct): Promise<[one: number, many: number]> =
 };
 
 test('while the devices of a saved rule are judged by what is stored, what others record is told, and their rules are judged', async () => {
-  await server.gql(RULE, { p: one!.id, i: HOT });
-  await server.gql(RULE, { p: many!.id, i: HOT });
-  await server.gql(RULE, { p: few!.id, i: HOT });
-  expect((await server.record(one!.deviceIds[0]!, { field: 'temperature', value: 31 })).status).toBe(200);
-  for (const other of [one!, few!]) {
+  // Those before and behind it, whenever they were made.
+  for (const product of [live!, many!, one!, few!]) await server.gql(RULE, { p: product.id, i: HOT });
+  expect((await server.record(live!.deviceIds[0]!, { field: 'temperature', value: 31 })).status).toBe(200);
+  for (const other of [live!, one!, few!]) {
     let counts: [number, number] = [0, 0];
     await expect.poll(async () => (counts = await fired(other))[0], { interval: 5 }).toBe(1);
     expect(counts[1]).toBeLessThan(DEVICES);

@@ -32,7 +32,8 @@ export async function commitJudged(
   return failed;
 }
 
-function isAway(error: unknown): boolean {
+/** Whether the database is away, or has too much to do: it is nobody's fault. */
+export function isAway(error: unknown): boolean {
   const code = asAppError(error)?.code;
   return code === 'UNAVAILABLE' || code === 'OVERLOADED';
 }

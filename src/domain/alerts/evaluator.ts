@@ -101,8 +101,8 @@ export class Evaluator {
         for (const part of inParts(judged)) await this.#commit(part, this.#storedCursor!);
       },
       write: (work) => changeAlerts(deps, work),
-      isInMemory: (deviceKey) => !this.#areChanged && this.#devices.has(deviceKey),
-      isOver: () => this.#isOver,
+      isInMemory: (deviceKey) => this.#devices.has(deviceKey),
+      isOver: () => this.#isOver || this.#areChanged,
     });
     const onChanged = (): void => {
       this.#areChanged = true;
@@ -228,9 +228,9 @@ export class Evaluator {
       let isUrgent = false;
       do {
         if (this.#devices.isFull) await this.#store();
+        if (this.#areChanged) await this.#forgetDevices();
         // Read after the page: what is recorded after a rule was made is judged by it.
         const rules = await this.#deps.book.present();
-        if (this.#areChanged) await this.#forgetDevices();
         const judged = await this.#devices.judge(events, rules);
         isUrgent = judged.isUrgent;
         if (judged.count > 0) this.#cursor = events[judged.count - 1]!.place;
@@ -251,6 +251,7 @@ export class Evaluator {
     await this.#commit(judged, this.#cursor!);
     this.#devices.stored(judged);
     this.#storedCursor = this.#cursor!;
+    this.#storedAt = this.#deps.now();
   }
 
   /** Reads devices and their states again before their next use: rules, devices or products were changed. */
@@ -312,7 +313,7 @@ export class Evaluator {
   }
 
   async #commit(judged: readonly Judged[], cursor: FeedCursor): Promise<void> {
-    const { now, onSetAside } = this.#deps;
+    const { onSetAside } = this.#deps;
     const write = (some: readonly Judged[], setAside: readonly number[], isLast: boolean): Promise<void> =>
       changeAlerts(this.#deps, async (writing) => {
         if (writing.reader.node !== this.#lease.node || !(await writing.judged(some))) throw new Moved();
@@ -325,7 +326,6 @@ export class Evaluator {
     // In memory they know what could not be stored.
     if (failed.size > 0) this.#areChanged = true;
     this.#lease.renewed();
-    this.#storedAt = now();
     this.#isToLook = true;
   }
 

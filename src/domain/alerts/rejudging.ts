@@ -5,6 +5,7 @@ import type { Database } from '../ports/database.ts';
 import type { MeasurementStore } from '../ports/store.ts';
 import type { AlertWriting } from './alert-writing.ts';
 import type { ChangedDevices } from './changed-devices.ts';
+import { isAway } from './commit-judged.ts';
 import { atOnce } from './devices-in-memory.ts';
 import type { Judged } from './judged.ts';
 import type { DeviceJudging } from './judging.ts';
@@ -26,13 +27,16 @@ interface RejudgingDeps {
   write: (work: (writing: AlertWriting) => Promise<void>) => Promise<void>;
   /** Whether it is judged there, by the rules of now. */
   isInMemory: (deviceKey: number) => boolean;
+  /** Whether it is to end its turn. */
   isOver: () => boolean;
+  /** Told of a device whose stored values cannot be judged: it goes on with its next value. */
+  onSetAside: (deviceKey: number, error: unknown) => void;
 }
 
 /** Readings per page of the order of commits. */
 const PAGE = 2_000;
 /** Devices that are looked up at once, and those of them that are judged and committed at once. */
-const [FOUND_AT_ONCE, JUDGED_AT_ONCE] = [500, 48];
+const [FOUND_AT_ONCE, JUDGED_AT_ONCE] = [48, 16];
 /** Time after which what was recorded meanwhile is judged, before the next devices. */
 const TURN_MS = 200;
 
@@ -63,6 +67,8 @@ export class Rejudging {
   #lastProduct = 0;
   #changed: AsyncGenerator<number[]> | null = null;
   #batch: Batch | null = null;
+  /** Both kinds take turns. */
+  #isTurnOfChanged = false;
 
   constructor(deps: RejudgingDeps) {
     this.#deps = deps;
@@ -72,8 +78,10 @@ export class Rejudging {
   async judge(rules: Rules): Promise<boolean> {
     const until = performance.now() + TURN_MS;
     while (!this.#deps.isOver()) {
-      this.#batch ??= (await this.#ofSaved(rules)) ?? (await this.#ofChanged());
+      this.#batch ??= await this.#next(rules);
       if (this.#batch === null) return false;
+      // From here on it is known who is in memory.
+      if (this.#deps.isOver()) return true;
       const { keys, isToJudge, done } = this.#batch;
       if (keys.length > 0) await this.#judgeThese(keys.slice(0, JUDGED_AT_ONCE), rules, isToJudge);
       keys.splice(0, JUDGED_AT_ONCE);
@@ -86,11 +94,16 @@ export class Rejudging {
     return true;
   }
 
-  /** Begins again with what is not known to be judged. */
+  /** Begins again with what was at hand. Places are kept: they are behind what was committed, or will be read again. */
   forget(): void {
     this.#batch = null;
     this.#changed = null;
-    this.#places.clear();
+  }
+
+  async #next(rules: Rules): Promise<Batch | null> {
+    this.#isTurnOfChanged = !this.#isTurnOfChanged;
+    if (this.#isTurnOfChanged) return (await this.#ofChanged()) ?? this.#ofSaved(rules);
+    return (await this.#ofSaved(rules)) ?? this.#ofChanged();
   }
 
   /** What disabled rules had told is over. */
@@ -116,7 +129,10 @@ export class Rejudging {
 
   /** Devices of the next product with rules that were saved, to be judged by all of its rules at once. */
   async #ofSaved(rules: Rules): Promise<Batch | null> {
-    const products = [...rules].filter(([, own]) => own.some((rule) => this.#isSaved(rule)));
+    const products = [...rules]
+      .filter(([, own]) => own.some((rule) => this.#isSaved(rule)))
+      .toSorted(([one], [other]) => one - other);
+    for (const key of this.#places.keys()) if (!rules.has(key)) this.#places.delete(key);
     const next = products.find(([key]) => key > this.#lastProduct) ?? products[0];
     if (next === undefined) return null;
     const [productKey, own] = next;
@@ -169,12 +185,20 @@ export class Rejudging {
 
   /** Judges the devices by the rules by which they were not. Those in memory are: they were read with these rules. */
   async #judgeThese(keys: readonly number[], rules: Rules, isToJudge: Batch['isToJudge']): Promise<void> {
-    const { judgings, commit, isInMemory, now } = this.#deps;
+    const { judgings, commit, isInMemory, now, onSetAside } = this.#deps;
     const others = keys.filter((key) => !isInMemory(key));
     const judged: Judged[] = [];
-    const chosen = [...(await judgings.of(others, rules)).values()].filter(isToJudge);
-    await atOnce(chosen, (judging) => judging.again(now()));
-    for (const judging of chosen.filter(({ isTouched }) => isTouched)) {
+    const chosen = new Set([...(await judgings.of(others, rules)).values()].filter(isToJudge));
+    await atOnce([...chosen], async (judging) => {
+      try {
+        await judging.again(now());
+      } catch (error) {
+        if (isAway(error)) throw error;
+        chosen.delete(judging);
+        onSetAside(judging.deviceKey, error);
+      }
+    });
+    for (const judging of [...chosen].filter(({ isTouched }) => isTouched)) {
       const result = judging.result(now());
       if (result.after !== result.before || result.changes.length > 0) judged.push(result);
     }

@@ -17,6 +17,7 @@ export class RuleBook {
   readonly #database: Database;
   #listener = (): void => {};
   #hasNews = true;
+  #looking: Promise<Rules> = Promise.resolve(new Map());
   readonly #byProduct = new Map<number, WatchingRule[]>();
   /** Ids of products whose rules may be others by now; null: all. */
   #changed: Set<string> | null = null;
@@ -46,8 +47,13 @@ export class RuleBook {
     return hasNews;
   }
 
-  /** The rules as they are by now. */
-  async present(): Promise<Rules> {
+  /** The rules as they are by now, behind whoever reads them already. */
+  present(): Promise<Rules> {
+    const look = (): Promise<Rules> => this.#look();
+    return (this.#looking = this.#looking.then(look, look));
+  }
+
+  async #look(): Promise<Rules> {
     const changed = this.#changed;
     if (changed?.size === 0) return this.#byProduct;
     this.#changed = new Set();
