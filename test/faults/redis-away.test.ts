@@ -167,7 +167,8 @@ describe.skipIf(inject('redisUrl') === null)('a Redis that refuses', () => {
     const { port } = proxy.address() as { port: number };
     const server = await startServer({
       database: 'sqlite',
-      env: { REDIS_URL: `redis://127.0.0.1:${port}`, WRITE_RATE_PER_FIELD: '1000' },
+      // What it writes stays for five seconds.
+      env: { REDIS_URL: `redis://127.0.0.1:${port}`, WRITE_RATE_PER_FIELD: '0.2' },
     });
     const [one, other] = await Promise.all([clientOf(former), clientOf(next)]);
     try {
@@ -181,7 +182,7 @@ describe.skipIf(inject('redisUrl') === null)('a Redis that refuses', () => {
       to = next;
       await one.sendCommand(['REPLICAOF', '127.0.0.1', String(next)]);
       // Who publishes, and who hears: both have moved.
-      await expect.poll(() => record().then(() => channelsOf(other))).toEqual(heard);
+      await expect.poll(() => record().then(() => channelsOf(other))).toEqual(expect.arrayContaining(heard));
       await expect.poll(() => record().then(() => other.keys('inlet:*:write:*'))).toHaveLength(1);
     } finally {
       await server.stop();
