@@ -314,7 +314,7 @@ export function createDomain(deps: DomainDeps, closers: Closers) {
     exporter,
     importer,
     deviceImporter,
-    bulkChanges: new BulkChanges({ database, cluster, list: deviceList, plans, atRisk }),
+    bulkChanges: new BulkChanges({ database, cluster, list: deviceList, plans, atRisk, now }),
     accessLinks: new AccessLinks({ database, cluster, passwords, users, tokens, now }),
     writeRates,
     runner,

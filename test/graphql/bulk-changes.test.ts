@@ -46,6 +46,15 @@ describe.each(DATABASES)('changes of many devices on %s', (database) => {
     return (await server.gql(UPDATE, { input, ...filter }, token))['updateDevices'];
   }
 
+  const notesOf = (ids: readonly string[]): Promise<unknown[]> =>
+    Promise.all(
+      ids.map(
+        async (id) =>
+          (await server.gql('query ($id: ID!) { device(id: $id) { notes { kind text author } } }', { id }))['device']
+            .notes,
+      ),
+    );
+
   async function refusal(input: Row, filter: Row, by = token): Promise<Row> {
     const answer = await server.query(UPDATE, { input, ...filter }, by);
     expect(answer.data).toBeNull();
@@ -107,6 +116,11 @@ describe.each(DATABASES)('changes of many devices on %s', (database) => {
       changed: 2,
     });
     expect((await devicesOf(id)).map((device) => device['plan'].slug)).toEqual(['unlimited', 'free', 'free']);
+    // As a change of one device does.
+    const changed = [{ kind: 'CHANGED', text: 'Plan unlimited → free.', author: expect.any(String) }];
+    expect(await notesOf(deviceIds)).toEqual([[], changed, changed]);
+    await update({ location: 'elsewhere', plan: 'free' }, { ids: deviceIds.slice(1), confirm: true });
+    expect(await notesOf(deviceIds)).toEqual([[], changed, changed]);
   });
 
   test('a limited token changes what it covers, and nobody what they may only read', async () => {

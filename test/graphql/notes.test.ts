@@ -121,5 +121,12 @@ describe.each(DATABASES)('notes of devices on %s', (database) => {
     await server.gql(`mutation ($d: ID!) { ${adds.join(' ')} }`, { d }, token);
     const early = await notesOf(d, { to: timeOf(25) });
     expect(early.map(({ at }) => at)).toEqual([24, 23, 22, 21, 20].map(timeOf));
+    const { updateDevices } = await server.gql(
+      'mutation ($d: [ID!]) { updateDevices(ids: $d, input: { plan: "free" }, confirm: true) { changed } }',
+      { d: deviceIds },
+      token,
+    );
+    expect(updateDevices).toEqual({ changed: 1 });
+    expect((await notesOf(d, { to: timeOf(25) })).map(({ at }) => at)).toEqual([24, 23, 22, 21].map(timeOf));
   });
 });

@@ -5,6 +5,7 @@ import type { Access } from '../access/access.ts';
 import { findProduct } from '../access/find-product.ts';
 import { lockWorkspace } from '../accounts/lock-workspace.ts';
 import { TagListType } from '../entities/tag-list.ts';
+import { noteOtherPlans } from '../notes/note-changes.ts';
 import type { HistoryAtRisk } from '../plans/history-at-risk.ts';
 import { PlanRoom } from '../plans/plan-room.ts';
 import type { Plans } from '../plans/plans.ts';
@@ -48,6 +49,7 @@ interface BulkChangesDeps {
   list: Pick<DeviceList, 'places'>;
   plans: Plans;
   atRisk: HistoryAtRisk;
+  now: () => number;
 }
 
 /** Changes of all devices that match a filter. */
@@ -114,6 +116,12 @@ export class BulkChanges {
         em,
         dialect,
         changed.map(({ row }) => row),
+      );
+      const others = changed.filter(({ row, present: before }) => row.plan !== before.plan);
+      await noteOtherPlans(
+        { em, access, now: this.#deps.now() },
+        dialect,
+        others.map(({ row: { key, plan }, present: before }) => ({ key, before: before.plan, plan })),
       );
       return changed;
     };

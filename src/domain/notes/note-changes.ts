@@ -3,7 +3,8 @@ import type { Access } from '../access/access.ts';
 import { authorOf } from '../access/who-is.ts';
 import type { Device } from '../entities/device.ts';
 import type { NoteKind } from '../entities/device-note.ts';
-import { MAX_NOTE, writeNote } from './write-note.ts';
+import type { Dialect } from '../ports/database.ts';
+import { MAX_NOTE, writeNote, writeNotes } from './write-note.ts';
 
 /** The transaction of a change, who makes it, and when (ms UTC). */
 interface Changing {
@@ -34,10 +35,24 @@ export async function noteChanges(changing: Changing, before: ToldState, device:
     ...(now.serialNumber === before.serialNumber
       ? []
       : [`Serial number ${before.serialNumber} → ${now.serialNumber}.`]),
-    ...(now.plan === before.plan ? [] : [`Plan ${before.plan} → ${now.plan}.`]),
+    ...(now.plan === before.plan ? [] : [otherPlan(before.plan, now.plan)]),
   ];
   if (texts.length > 0) await note(changing, device, 'CHANGED', texts.join(' '));
 }
+
+/** Notes the other plans of many devices, by their keys. */
+export async function noteOtherPlans(
+  { em, access, now }: Changing,
+  dialect: Dialect,
+  devices: readonly { key: number; before: string; plan: string }[],
+): Promise<void> {
+  if (devices.length === 0) return;
+  const texts = new Map(devices.map(({ key, before, plan }) => [key, otherPlan(before, plan)]));
+  const author = await authorOf(em, access.tokenId);
+  await writeNotes(em, dialect, texts, { kind: 'CHANGED', at: now, author, now });
+}
+
+const otherPlan = (before: string, plan: string): string => `Plan ${before} → ${plan}.`;
 
 /** Notes that the device goes on with another sensor; `absorbed`: the name of the device that had it. */
 export async function noteReplaced(
