@@ -5,11 +5,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { openLogOutput } from '../../src/log.ts';
 import { ADMIN_TOKEN, ServerProcess } from '../support/server-process.ts';
 import { SmallFileSystem } from '../support/small-file-system.ts';
 
-/** Reads nothing until it is told to, then all until nothing comes for a second: how many lines, and how many in order. */
+/** Reads nothing until it is told to, then all until nothing comes for five seconds: how many lines, and how many in order. */
 const READER = `process.on('SIGUSR2', () => {
   let [rest, lines, inOrder, timer] = ['', 0, 0];
   const tell = () => console.log(lines, inOrder);
@@ -23,14 +24,6 @@ const READER = `process.on('SIGUSR2', () => {
 });
 console.log('ready');
 setInterval(() => {}, 1000)`;
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 
 // Most of these wait for a child process: side by side.
 test.concurrent('a log on a full disk holds up nobody: the server answers, hears the signal, and ends', async ({

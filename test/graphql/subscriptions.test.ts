@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createProduct, DATABASES, startServer, type TestProduct, type TestServer } from '../support/server.ts';
 import { ADMIN_TOKEN } from '../support/server-process.ts';
+import { subscriptionsOf } from '../support/subscribe.ts';
 import { createToken } from '../support/tenant.ts';
 
 const LIVE = `subscription ($d: [ID!], $p: ID, $w: ID, $f: [String!], $after: String) {
@@ -151,10 +152,7 @@ describe.each(DATABASES)('subscriptions on %s', (database) => {
 
   const record = (device: string, entries: unknown) => server.record(device, entries);
 
-  async function subscriptions(): Promise<number> {
-    const response = await fetch(`${server.url}/metrics`, { headers: { Authorization: `Token ${ADMIN_TOKEN}` } });
-    return Number(/^inlet_subscriptions (\d+)$/m.exec(await response.text())?.[1]);
-  }
+  const subscriptions = (): Promise<number> => subscriptionsOf(server.url, ADMIN_TOKEN);
 
   test('pushes each recorded batch after its commit, as what was recorded', async () => {
     const [one] = product.deviceIds as [string];

@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3';
-import pg from 'pg';
+import { askOnce } from './postgres.ts';
 
 /** Runs a statement that both databases know in the one at `url` (`sqlite:PATH` or `postgres://…`), past its server. */
 export async function executeSql(url: string, sql: string): Promise<void> {
@@ -9,11 +9,5 @@ export async function executeSql(url: string, sql: string): Promise<void> {
     file.close();
     return;
   }
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
+  await askOnce(url, sql);
 }

@@ -139,7 +139,8 @@ export async function startPostgres(options: { durable: boolean }): Promise<Post
   }
 }
 
-async function askOnce(url: string, sql: string): Promise<Record<string, unknown>> {
+/** The first row of a statement, run on a connection of its own. */
+export async function askOnce(url: string, sql: string): Promise<Record<string, unknown>> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -175,15 +176,7 @@ export async function createPostgresDatabase(
   template = 'template1',
 ): Promise<{ url: string; drop: () => Promise<void> }> {
   const name = `inlet_${randomBytes(8).toString('hex')}`;
-  const run = async (sql: string): Promise<void> => {
-    const client = new pg.Client({ connectionString: baseUrl });
-    await client.connect();
-    try {
-      await client.query(sql);
-    } finally {
-      await client.end();
-    }
-  };
+  const run = async (sql: string): Promise<void> => void (await askOnce(baseUrl, sql));
   await run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = new URL(baseUrl);
   url.pathname = `/${name}`;

@@ -39,10 +39,12 @@ export async function firstPush(
   }
 }
 
-/** Resolves when this many subscriptions listen on the server, by the metrics that an operator's token reads. */
-export async function listening(url: string, token: string, count = 1): Promise<void> {
-  const headers = { Authorization: `Token ${token}` };
-  const subscriptions = async (): Promise<number> =>
-    Number(/^inlet_subscriptions (\d+)$/m.exec(await (await fetch(`${url}/metrics`, { headers })).text())?.[1]);
-  await eventually(async () => expect(await subscriptions()).toBeGreaterThanOrEqual(count));
+/** How many subscriptions listen on the server, by the metrics that an operator's token reads. */
+export async function subscriptionsOf(url: string, token: string): Promise<number> {
+  const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Token ${token}` } });
+  return Number(/^inlet_subscriptions (\d+)$/m.exec(await response.text())?.[1]);
 }
+
+/** Resolves when at least so many of them listen. */
+export const listening = (url: string, token: string, count = 1): Promise<void> =>
+  eventually(async () => expect(await subscriptionsOf(url, token)).toBeGreaterThanOrEqual(count));
