@@ -50,6 +50,7 @@ export function DeviceTable({ rows, total, filter, columns, changes, selected, o
             <input
               type="checkbox"
               aria-label="Select all that are shown"
+              disabled={rows.length === 0}
               checked={allSelected}
               onChange={() => onSelect(new Set(allSelected ? [] : rows.map(({ id }) => id)))}
             />

@@ -92,6 +92,7 @@ export function UnknownScreen() {
                     <input
                       type="checkbox"
                       aria-label="Choose all"
+                      disabled={rows.length === 0}
                       checked={rows.length > 0 && chosen.length === rows.length}
                       onChange={(event) =>
                         choose(
