@@ -23,16 +23,29 @@ describe.skipIf(inject('redisUrl') === null)('commits whose answer is lost, on t
 
   /** Commits wait for a replica that is not there; what it gives lets them go. */
   async function stall(): Promise<() => Promise<void>> {
-    const client = new pg.Client({ connectionString: postgres.url });
-    await client.connect();
+    const [client, waiting] = [1, 2].map(() => new pg.Client({ connectionString: postgres.url })) as [
+      pg.Client,
+      pg.Client,
+    ];
+    await Promise.all([client.connect(), waiting.connect()]);
     const set = async (text: string): Promise<void> => {
       await client.query(text);
       await client.query('SELECT pg_reload_conf()');
     };
     await set("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    // Its checkpointer reads the settings some time later; only then a commit waits.
+    const commits: Promise<unknown>[] = [];
+    await expect
+      .poll(async () => {
+        commits.push(waiting.query("SELECT pg_logical_emit_message(true, 'test', '')"));
+        const { rows } = await client.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+        return rows.length;
+      })
+      .toBe(1);
     return async () => {
       await set('ALTER SYSTEM RESET synchronous_standby_names');
-      await client.end();
+      await Promise.all(commits);
+      await Promise.all([client.end(), waiting.end()]);
     };
   }
 
