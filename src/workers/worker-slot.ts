@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Logger } from 'pino';
 import { StartError } from '../config.ts';
 import { forwardLine } from '../log.ts';
+import { closeUntakenConnections } from './handed-connections.ts';
 import { METRICS_MS, type OfSupervisor, type OfWorker } from './messages.ts';
 
 /** Maximum time without a sign of life before a worker is ended: its event loop stands still. */
@@ -51,6 +52,7 @@ export class WorkerSlot {
     const { number, log, changed, collect } = this.#deps;
     const worker = cluster.fork({ INLET_WORKER: String(number) });
     this.#worker = worker;
+    closeUntakenConnections(worker.process);
     const begunAt = performance.now();
     const hangs = setTimeout(() => {
       log.error({ worker: number }, `a worker has said nothing for ${HANGS_MS / 1_000} seconds and is ended`);

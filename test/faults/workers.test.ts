@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { portsOf } from '../support/mqtt-door.ts';
@@ -157,8 +158,22 @@ describe.skipIf(redisUrl === null)('three workers behind one port', () => {
     expect(processes).toHaveLength(WORKERS);
   });
 
-  test('one that is killed is started again, and meanwhile the others answer', async () => {
-    process.kill(pids()[1]!, 'SIGKILL');
+  test('one that is killed is started again, the others answer, and what it was handed is closed', async () => {
+    const gone = pids()[1]!;
+    process.kill(gone, 'SIGSTOP');
+    await expect.poll(() => readFileSync(`/proc/${gone}/stat`, 'utf8')).toMatch(/\) T /);
+    // In turn: it is handed one of them, which it never takes.
+    const asked = Array.from({ length: 2 * WORKERS }, () =>
+      alone('/healthz').then(
+        ({ status }) => status,
+        () => 'closed',
+      ),
+    );
+    let answered = 0;
+    for (const answer of asked) void answer.then(() => (answered += 1));
+    await expect.poll(() => answered).toBe(2 * WORKERS - 1);
+    process.kill(gone, 'SIGKILL');
+    expect((await Promise.all(asked)).filter((answer) => answer !== 200)).toEqual(['closed']);
     await expect.poll(async () => (await ready()).workers).toBe('degraded');
     const during = await Promise.all(Array.from({ length: 12 }, () => alone('/healthz')));
     expect(during.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
