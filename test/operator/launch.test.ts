@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -101,4 +102,11 @@ test('an installation is replaced whole, and keeps the Node of it that runs', ()
   expect(build(own)).toMatchObject({ status: 0, stderr: expect.stringContaining('installing dependencies') });
   expect(existsSync(join(root, 'node_modules/.inlet-installed'))).toBe(true);
   expect(spawnSync(own, ['--version'], { encoding: 'utf8' }).stdout.trim()).toBe(`v${version}`);
+});
+
+test('what is built has no character outside ASCII: V8 keeps it in one byte a character', () => {
+  const built = readdirSync('dist/src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  const wide = built.filter((name) => !isAscii(readFileSync(join('dist/src', name))));
+  expect(built).toContain('main.js');
+  expect(wide).toEqual([]);
 });
