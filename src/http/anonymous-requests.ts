@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../scheduling/lru-cache.ts';
 import { AppError, asAppError } from '../errors.ts';
 import { clientAddress, type Sender } from './client-address.ts';
 
@@ -18,7 +18,7 @@ interface AnonymousRequestsOptions {
  */
 export class AnonymousRequests {
   readonly #options: AnonymousRequestsOptions;
-  readonly #left = new LRUCache<string, { tokens: number; at: number }>({ max: MAX_ADDRESSES });
+  readonly #left = lruCache<string, { tokens: number; at: number }>(MAX_ADDRESSES);
 
   constructor(options: AnonymousRequestsOptions) {
     this.#options = options;

@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type Koa from 'koa';
 import { PROGRAM_FOLDER } from '../program-file.ts';
 import type { Handler } from './routes.ts';
@@ -27,6 +29,11 @@ const policy = (ancestors: string): string =>
   `default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors ${ancestors}`;
 const POLICY = policy("'none'");
 
+/** How the build packs each file, in a file beside it. */
+const PACKED = { br: '.br', gzip: '.gz' } as const;
+const ENCODINGS = ['br', 'gzip'] as const;
+const unpack = promisify(gunzip);
+
 /** Files that are pages of their own, not screens of the console. */
 const PAGES: ReadonlyMap<string, string> = new Map([
   ['graphql', 'graphql.html'],
@@ -36,8 +43,9 @@ const PAGES: ReadonlyMap<string, string> = new Map([
 /** The console's build (CONTRACT 9): files by their path from `/console/`, each perhaps packed as `.br` and `.gz`. */
 export class ConsoleFiles {
   /**
-   * All files of the build (4 MB), and no others: no path of a request ever reaches the file system, and a server that
-   * has no file descriptor left still answers.
+   * All files of the build, and no others: no path of a request ever reaches the file system, and a server that has no
+   * file descriptor left still answers. What is packed is kept packed only (1.5 MB instead of 4): a client that takes no
+   * packed file is rare.
    */
   readonly #contents: ReadonlyMap<string, Buffer>;
   /** The content security policies of pages that have one of their own. */
@@ -54,34 +62,38 @@ export class ConsoleFiles {
     const found =
       folder === undefined ? [] : readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true });
     const paths = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-    this.#contents = new Map(
-      paths.map((path) => [relative(must(folder), path).replaceAll('\\', '/'), readFileSync(path)]),
-    );
+    const names = new Set(paths.map((path) => relative(must(folder), path).replaceAll('\\', '/')));
+    const kept = [...names].filter((name) => !names.has(name + PACKED.gzip));
+    this.#contents = new Map(kept.map((name) => [name, readFileSync(join(must(folder), name))]));
   }
 
   /** `GET /console/…`: a file, or the page for every address of the console, which the page itself reads. */
   readonly serve: Handler = (context) => {
     if (context.path === '/console') return context.redirect(ROOT);
     const name = context.path.slice(ROOT.length);
-    const isFile = TYPES.has(extname(name)) && this.#contents.has(name);
+    const isFile = TYPES.has(extname(name)) && this.#has(name);
     if (!isFile && name.startsWith(ASSETS)) return;
-    if (!this.#contents.has('index.html')) return;
-    this.#send(context, isFile ? name : (PAGES.get(name.replace(/\/$/, '')) ?? 'index.html'));
+    if (!this.#has('index.html')) return;
+    return this.#send(context, isFile ? name : (PAGES.get(name.replace(/\/$/, '')) ?? 'index.html'));
   };
 
-  #send(context: Koa.Context, name: string): void {
+  #has(name: string): boolean {
+    return this.#contents.has(name) || this.#contents.has(name + PACKED.gzip);
+  }
+
+  async #send(context: Koa.Context, name: string): Promise<void> {
     const hashed = name.startsWith(ASSETS);
     context.set('Cache-Control', hashed ? 'public, max-age=31536000, immutable' : 'no-cache');
     context.set('Content-Security-Policy', this.#policies.get(name) ?? POLICY);
     context.set('Referrer-Policy', name === 'share.html' ? 'no-referrer' : 'same-origin');
     context.set('Vary', 'Accept-Encoding');
     context.type = TYPES.get(extname(name)) ?? 'application/octet-stream';
-    const encodings = { br: '.br', gzip: '.gz' } as const;
-    const packed = (['br', 'gzip'] as const).filter((encoding) => this.#contents.has(name + encodings[encoding]));
-    const encoding = context.acceptsEncodings(...packed, 'identity');
-    const suffix = encoding === 'br' || encoding === 'gzip' ? encodings[encoding] : '';
-    if (suffix !== '') context.set('Content-Encoding', String(encoding));
-    context.body = this.#contents.get(name + suffix);
+    const packed = ENCODINGS.filter((encoding) => this.#contents.has(name + PACKED[encoding]));
+    const encoding = ENCODINGS.find((known) => known === context.acceptsEncodings(...packed, 'identity'));
+    if (encoding !== undefined) {
+      context.set('Content-Encoding', encoding);
+      context.body = this.#contents.get(name + PACKED[encoding]);
+    } else context.body = this.#contents.get(name) ?? (await unpack(must(this.#contents.get(name + PACKED.gzip))));
   }
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../scheduling/lru-cache.ts';
 import type { IPublishPacket } from 'mqtt';
 import type { Logger } from 'pino';
 import type { Authenticator } from '../domain/accounts/authenticator.ts';
@@ -44,7 +44,7 @@ export class BrokerSource {
   readonly #deps: BrokerSourceDeps;
   readonly #connection: BrokerConnection;
   /** By packet id and content: whether the message was received, or is going to be. */
-  readonly #known = new LRUCache<string, Promise<boolean>>({ max: MAX_KNOWN });
+  readonly #known = lruCache<string, Promise<boolean>>(MAX_KNOWN);
   /** `readOn` is called when fewer messages are under way. */
   readonly #underWay: { count: number; readOn: ReadOn | null } = { count: 0, readOn: null };
   /** Resolves when all before are acknowledged. */

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../scheduling/lru-cache.ts';
 import { LeakyBucket } from '../scheduling/leaky-bucket.ts';
 import { QUICK_MS } from './frames.ts';
 import type { Loss } from './decoder-process.ts';
@@ -37,8 +37,8 @@ const LONG = { share: 0.05, max: 10 * LONG_MS };
  * longer each time; others never wait behind it.
  */
 export class Penalties {
-  #products = new LRUCache<string, PoolProduct>({ max: KEPT_PRODUCTS });
-  #workspaces = new LRUCache<string, PoolWorkspace>({ max: KEPT_PRODUCTS });
+  #products = lruCache<string, PoolProduct>(KEPT_PRODUCTS);
+  #workspaces = lruCache<string, PoolWorkspace>(KEPT_PRODUCTS);
   #numbers = 0;
 
   /** The product, known or new; the latest 10,000 are kept. */

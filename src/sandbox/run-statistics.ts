@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../scheduling/lru-cache.ts';
 import type { DecoderFailureKind, DecoderStatistics } from '../domain/decoders/decoder-engine.ts';
 import { must } from '../must.ts';
 
@@ -14,7 +14,7 @@ interface ProductRecord {
 
 /** Counts of runs and failures and recent durations of the most recently active products, in bounded memory. */
 export class RunStatistics {
-  readonly #records = new LRUCache<string, ProductRecord>({ max: KEPT_PRODUCTS });
+  readonly #records = lruCache<string, ProductRecord>(KEPT_PRODUCTS);
 
   record(productId: string, durationMs: number, failure: DecoderFailureKind | null): void {
     let record = this.#records.get(productId);

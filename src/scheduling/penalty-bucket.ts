@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { lruCache } from './lru-cache.ts';
 import { AppError } from '../errors.ts';
 import { LeakyBucket } from './leaky-bucket.ts';
 import { countsOf, type LaneCounts } from './lane-counts.ts';
@@ -56,9 +57,9 @@ export class PenaltyBucket {
   readonly #limits: Required<PenaltyLimits>;
   readonly #counts: LaneCounts;
   /** Queues by tenant: of its penalized sources, and of the others. */
-  readonly #penalized = new LRUCache<string, TenantQueue>({ max: MAX_QUEUES });
-  readonly #unpenalized = new LRUCache<string, TenantQueue>({ max: MAX_QUEUES });
-  readonly #sources = new LRUCache<string, LeakyBucket>({ max: MAX_SOURCES });
+  readonly #penalized = lruCache<string, TenantQueue>(MAX_QUEUES);
+  readonly #unpenalized = lruCache<string, TenantQueue>(MAX_QUEUES);
+  readonly #sources = lruCache<string, LeakyBucket>(MAX_SOURCES);
 
   constructor(active: ActiveTenants, limits: PenaltyLimits) {
     this.#active = active;

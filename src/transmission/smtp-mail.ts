@@ -1,4 +1,4 @@
-import { createTransport, type Transporter } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { OutgoingMail, TransmissionResult } from '../domain/ports/transmitter.ts';
 import { ANSWER_MS, failed, keptText } from './http-post.ts';
 
@@ -14,14 +14,16 @@ export interface MailSettings {
 
 /** Sends mails through one server. */
 export class SmtpMail {
-  readonly #transport: Transporter;
+  readonly #transport: Promise<Transporter>;
   readonly #from: string;
   readonly #host: string;
 
   constructor({ url, from }: MailSettings) {
     const waits = { connectionTimeout: ANSWER_MS, greetingTimeout: ANSWER_MS, socketTimeout: ANSWER_MS };
     const bounds = { pool: true, maxConnections: CONNECTIONS, disableFileAccess: true, disableUrlAccess: true };
-    this.#transport = createTransport({ url, ...waits, ...bounds } as object);
+    this.#transport = createTransport({ url, ...waits, ...bounds });
+    // Told by each mail.
+    this.#transport.catch(() => {});
     this.#from = from;
     this.#host = from.slice(from.lastIndexOf('@') + 1).replace(/[^\w.-].*$/, '');
   }
@@ -33,8 +35,9 @@ export class SmtpMail {
       timer = setTimeout(() => reject(new Error(`No answer within ${ANSWER_MS / 1000} s.`)), ANSWER_MS);
     });
     try {
+      const transport = await this.#transport;
       const sent = await Promise.race([
-        this.#transport.sendMail({
+        transport.sendMail({
           from: this.#from,
           to: to.map((address) => ({ name: '', address })),
           subject,
@@ -56,6 +59,15 @@ export class SmtpMail {
   }
 
   stop(): void {
-    this.#transport.close();
+    this.#transport.then(
+      (transport) => transport.close(),
+      () => {},
+    );
   }
+}
+
+/** Loads it only where mails are sent: its sources are a tenth of all. */
+async function createTransport(options: object): Promise<Transporter> {
+  const nodemailer = await import('nodemailer');
+  return nodemailer.createTransport(options);
 }

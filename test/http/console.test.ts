@@ -155,6 +155,9 @@ describe('the console’s files', () => {
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(file.headers.get('content-encoding')).toBe('br');
     expect(file.headers.get('content-type')).toMatch(/^text\/javascript/);
+    const unpacked = await get(asset!, { 'Accept-Encoding': 'identity' });
+    expect(unpacked.headers.get('content-encoding')).toBeNull();
+    expect(await unpacked.text()).toBe(await file.text());
     expect((await get('/console/assets/gone-12345678.js')).status).toBe(404);
     for (const path of [
       '/console/../../package.json',

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/sql';
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import type { Access } from '../access/access.ts';
 import { underAudit } from '../access/audit-trail.ts';
 import type { Database } from '../ports/database.ts';
@@ -63,7 +63,7 @@ export class AuditLog {
   readonly #bare: Database;
   readonly #now: () => number;
   /** Number of entries per log ('': the installation's) since its last check. */
-  readonly #added = new LRUCache<string, number>({ max: MAX_COUNTED });
+  readonly #added = lruCache<string, number>(MAX_COUNTED);
 
   constructor({ database, now }: AuditLogDeps) {
     this.#bare = database;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 
 /** Within this time the same frame is a copy, in ms. */
 export const FRAME_WINDOW_MS = 600_000;
@@ -28,7 +28,7 @@ interface Known {
 
 /** Of one node, in memory. */
 export class LocalFrames implements Frames {
-  readonly #known = new LRUCache<string, Known>({ maxSize: MAX_FRAMES, sizeCalculation: () => 1 });
+  readonly #known = lruCache<string, Known>(MAX_FRAMES);
 
   async claim(frame: string, at: number, callId: string): Promise<FrameClaim> {
     for (;;) {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import { requestOfCall } from '../decoders/decoder-request.ts';
 import type { ProductInfo } from '../ingest-cache/ingest-cache.ts';
 import type { CallRow, MeasurementStore } from '../ports/store.ts';
@@ -24,7 +24,7 @@ interface LoggedFramesDeps {
 export class LoggedFrames {
   readonly #deps: LoggedFramesDeps;
   readonly #startedAt: number;
-  readonly #read = new LRUCache<number, Promise<void>>({ max: MAX_PRODUCTS });
+  readonly #read = lruCache<number, Promise<void>>(MAX_PRODUCTS);
 
   constructor(deps: LoggedFramesDeps) {
     this.#deps = deps;

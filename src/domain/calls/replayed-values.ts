@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import type { Batch, DeviceKeys, DeviceRemoval, MeasurementStore, SharedValue, StoredValue } from '../ports/store.ts';
 import { isStoredValue, type StoredKey } from './stored-values.ts';
 import { must } from '../../must.ts';
@@ -66,7 +66,7 @@ export class ReplayedValues {
   readonly counts: ValueCounts = { added: 0, changed: 0, unchanged: 0, removed: 0, kept: 0 };
   readonly #store: Pick<MeasurementStore, 'valuesAt'>;
   readonly #dryRun: boolean;
-  readonly #touched = new LRUCache<string, Touched>({ maxSize: MOST_REMEMBERED, sizeCalculation: () => 1 });
+  readonly #touched = lruCache<string, Touched>(MOST_REMEMBERED);
   #calls = 0;
 
   constructor(store: Pick<MeasurementStore, 'valuesAt'>, dryRun: boolean) {

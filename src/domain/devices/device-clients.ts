@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 
 /** A client with a connection that stays, as MQTT has; whoever holds the connection changes it. */
 export interface DeviceClient {
@@ -21,7 +21,7 @@ const [MAX_DEVICES, MAX_CLIENTS] = [50_000, 8];
 
 /** Remembers which clients of this node have sent for a device: nothing of it is written. */
 export class DeviceClients {
-  readonly #clients = new LRUCache<string, ClientOfDevice[]>({ max: MAX_DEVICES });
+  readonly #clients = lruCache<string, ClientOfDevice[]>(MAX_DEVICES);
 
   /** Notes a message of the client for the device. */
   note(deviceId: string, client: DeviceClient, lastTopic: string, lastMessageAt: number): void {

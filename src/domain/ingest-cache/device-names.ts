@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import type { Database } from '../ports/database.ts';
 import { VersionCounter } from '../../scheduling/version-counter.ts';
 import { SingleFlight } from '../../scheduling/single-flight.ts';
@@ -20,7 +21,7 @@ export class DeviceNames {
   /** `workspaceId identity` → device ids. */
   readonly #ids = new LRUCache<string, Named>({ maxSize: MAX_NAMES, sizeCalculation: ({ ids }) => ids.length });
   /** Keys of names that no device of the workspace has → revision at which that was read. */
-  readonly #unknown = new LRUCache<string, number>({ maxSize: MAX_UNKNOWN, sizeCalculation: () => 1 });
+  readonly #unknown = lruCache<string, number>(MAX_UNKNOWN);
   readonly #loads = new SingleFlight<string[]>();
   /** Revisions by workspace: devices of others may change all the time. */
   readonly #revisions = new VersionCounter();

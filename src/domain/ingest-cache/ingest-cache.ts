@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import type { Database } from '../ports/database.ts';
 import type { Change, Cluster } from '../ports/cluster.ts';
 import type { ConfigurationFieldInfo } from './device-configuration.ts';
@@ -86,12 +87,12 @@ export class IngestCache {
   readonly #devices = {
     byId: new LRUCache<string, DeviceRow>({ maxSize: MAX_DEVICES, sizeCalculation: weightOfDevice }),
     /** `productId NUL identity` → device id; devices found only. */
-    idByIdentity: new LRUCache<string, string>({ maxSize: MAX_NAMES, sizeCalculation: () => 1 }),
+    idByIdentity: lruCache<string, string>(MAX_NAMES),
   };
   readonly #names: DeviceNames;
   readonly #deviceLoads = new BatchedFlight<DeviceInfo>((ids) => this.#readDevices(ids));
   /** Revision of the first read of a product's serial numbers since the last change of its devices. */
-  readonly #serialsVersions = new LRUCache<string, string>({ maxSize: MAX_PRODUCTS, sizeCalculation: () => 1 });
+  readonly #serialsVersions = lruCache<string, string>(MAX_PRODUCTS);
 
   constructor(database: Database, cluster: Cluster, defaultWriteRate: number, keepsOf: KeepsOf) {
     this.#database = database;

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import { SingleFlight } from '../../scheduling/single-flight.ts';
 import type { VersionCounter } from '../../scheduling/version-counter.ts';
 import type { Change } from '../ports/cluster.ts';
@@ -31,7 +32,7 @@ const MOST_LOOKS = 3;
 export class ProductCache<Product extends CachedProduct> {
   readonly #deps: ProductCacheDeps<Product>;
   readonly #products = new LRUCache<string, Product>({ maxSize: MAX_BYTES, sizeCalculation: bytesOfProduct });
-  readonly #idByWebhook = new LRUCache<string, string>({ maxSize: MAX_WEBHOOKS, sizeCalculation: () => 1 });
+  readonly #idByWebhook = lruCache<string, string>(MAX_WEBHOOKS);
   readonly #loads = new SingleFlight<Product | null>();
 
   constructor(deps: ProductCacheDeps<Product>) {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import { AppError } from '../../errors.ts';
 
 /** Devices whose last time is remembered; beyond that those are forgotten whose time has passed. */
@@ -145,7 +145,7 @@ export class ReceiptTimes {
 /** Notes marks far enough ahead of the times that few are needed. */
 class NotedMarks {
   readonly #marks: ReceiptMarks;
-  readonly #marked = new LRUCache<number, number>({ max: MAX_MARKS });
+  readonly #marked = lruCache<number, number>(MAX_MARKS);
 
   constructor(marks: ReceiptMarks) {
     this.#marks = marks;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import type { DeviceInfo } from '../ingest-cache/ingest-cache.ts';
 import type { Batch, MeasurementStore } from '../ports/store.ts';
 import { must } from '../../must.ts';
@@ -23,7 +23,7 @@ interface Asked {
 export class StoredAlready {
   readonly #store: Pick<MeasurementStore, 'latest' | 'range'>;
   /** Device key → the latest moment of what is stored of it, in ms UTC. */
-  readonly #newest = new LRUCache<number, number>({ maxSize: MAX_DEVICES, sizeCalculation: () => 1 });
+  readonly #newest = lruCache<number, number>(MAX_DEVICES);
 
   constructor(store: Pick<MeasurementStore, 'latest' | 'range'>) {
     this.#store = store;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import { AppError, asAppError, badInput, conflict, notFound } from '../../errors.ts';
 import { afterLong, type CallOutcome, type CallRunner, copyOutcome, cutBodyOutcome } from '../decoders/call-runner.ts';
 import { requestOfCall } from '../decoders/decoder-request.ts';
@@ -82,7 +82,7 @@ const MAX_RESULT_ENTRIES = 6_000;
 export class Replay {
   readonly #deps: ReplayDeps;
   readonly #running = new Map<string, { tokenId: string; workspaceId: string; progress: ReplayProgress }>();
-  readonly #endedEarly = new LRUCache<string, ReplayProgress>({ max: MAX_ENDED_EARLY });
+  readonly #endedEarly = lruCache<string, ReplayProgress>(MAX_ENDED_EARLY);
   #stopped = false;
 
   constructor(deps: ReplayDeps) {
