@@ -44,10 +44,11 @@ const PAGES: ReadonlyMap<string, string> = new Map([
 export class ConsoleFiles {
   /**
    * All files of the build, and no others: no path of a request ever reaches the file system, and a server that has no
-   * file descriptor left still answers. What is packed is kept packed only (1.5 MB instead of 4): a client that takes no
-   * packed file is rare.
+   * file descriptor left still answers. What is packed is kept packed only (1.5 MB instead of 4).
    */
   readonly #contents: ReadonlyMap<string, Buffer>;
+  /** Files that a client wanted as they are, which is rare: unpacked once, and sent to all from one place. */
+  readonly #unpacked = new Map<string, Promise<Buffer>>();
   /** The content security policies of pages that have one of their own. */
   readonly #policies: ReadonlyMap<string, string>;
 
@@ -93,7 +94,16 @@ export class ConsoleFiles {
     if (encoding !== undefined) {
       context.set('Content-Encoding', encoding);
       context.body = this.#contents.get(name + PACKED[encoding]);
-    } else context.body = this.#contents.get(name) ?? (await unpack(must(this.#contents.get(name + PACKED.gzip))));
+    } else context.body = this.#contents.get(name) ?? (await this.#unpack(name));
+  }
+
+  #unpack(name: string): Promise<Buffer> {
+    let unpacked = this.#unpacked.get(name);
+    if (unpacked === undefined) {
+      unpacked = unpack(must(this.#contents.get(name + PACKED.gzip)));
+      this.#unpacked.set(name, unpacked);
+    }
+    return unpacked;
   }
 }
 

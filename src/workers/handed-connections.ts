@@ -14,7 +14,8 @@ export function closeUntakenConnections(worker: ChildProcess): void {
   const latest = new Map<unknown, Handle>();
   const send = worker.send.bind(worker) as (...args: unknown[]) => boolean;
   worker.send = (message: unknown, handle?: unknown, ...rest: unknown[]): boolean => {
-    if (isHandle(handle)) latest.set((message as { key?: unknown }).key, handle);
+    const { act, key } = message as { act?: unknown; key?: unknown };
+    if (act === 'newconn' && isHandle(handle)) latest.set(key, handle);
     return send(message, handle, ...rest);
   };
   worker.once('exit', () => {
