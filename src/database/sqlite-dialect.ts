@@ -9,7 +9,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { lruCache } from '../scheduling/lru-cache.ts';
 import { ConnectionTurns } from './connection-turns.ts';
 import { TransactionDriver } from './transaction-driver.ts';
 
@@ -94,7 +95,7 @@ class SqliteConnectionDriver extends TransactionDriver {
 const MAX_STATEMENTS_TEXT = 500_000;
 
 function newStatements(): LRUCache<string, Sqlite.Statement<unknown[]>> {
-  return new LRUCache({ maxSize: MAX_STATEMENTS_TEXT, sizeCalculation: ({ source }) => source.length });
+  return lruCache(MAX_STATEMENTS_TEXT, ({ source }) => source.length);
 }
 
 /** The file with its prepared statements. */

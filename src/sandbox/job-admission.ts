@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../scheduling/lru-cache.ts';
 import type { DecoderFailure, DecoderJob } from '../domain/decoders/decoder-engine.ts';
 import { AppError } from '../errors.ts';
 import { POOLS } from '../scheduling/pools.ts';
@@ -28,10 +28,7 @@ const CHECKS = '\0checks:';
 export class JobAdmission {
   readonly #room: AdmissionLimit;
   readonly #penalties = new Penalties();
-  readonly #sources = new LRUCache<string, PoolSource>({
-    maxSize: KEPT_SOURCES,
-    sizeCalculation: ({ text }) => text.length + 500,
-  });
+  readonly #sources = lruCache<string, PoolSource>(KEPT_SOURCES, ({ text }) => text.length + 500);
   readonly #serials = new SerialsCache();
   #numbers = 0;
 

@@ -66,7 +66,7 @@ export class SmtpMail {
   }
 }
 
-/** Loads it only where mails are sent: its sources are a tenth of all. */
+/** Loads the library only where mails are sent: 0.4 MB of source. */
 async function createTransport(options: object): Promise<Transporter> {
   const nodemailer = await import('nodemailer');
   return nodemailer.createTransport(options);

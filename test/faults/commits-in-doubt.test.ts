@@ -23,10 +23,8 @@ describe.skipIf(inject('redisUrl') === null)('commits whose answer is lost, on t
 
   /** Commits wait for a replica that is not there; what it gives lets them go. */
   async function stall(): Promise<() => Promise<void>> {
-    const [client, waiting] = [1, 2].map(() => new pg.Client({ connectionString: postgres.url })) as [
-      pg.Client,
-      pg.Client,
-    ];
+    const client = new pg.Client({ connectionString: postgres.url });
+    const waiting = new pg.Client({ connectionString: postgres.url });
     await Promise.all([client.connect(), waiting.connect()]);
     const set = async (text: string): Promise<void> => {
       await client.query(text);

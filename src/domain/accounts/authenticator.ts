@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import type { Database } from '../ports/database.ts';
 import type { Change, Cluster } from '../ports/cluster.ts';
 import { VersionCounter } from '../../scheduling/version-counter.ts';
@@ -45,7 +45,7 @@ export class Authenticator {
   readonly #revisions = new VersionCounter();
   readonly #database: Database;
   readonly #now: () => number;
-  readonly #known = new LRUCache<string, Known>({ maxSize: MAX_CACHED_BYTES, sizeCalculation: ({ bytes }) => bytes });
+  readonly #known = lruCache<string, Known>(MAX_CACHED_BYTES, ({ bytes }) => bytes);
   readonly #loads = new SingleFlight<Access | null>();
   /** The hash by which an access was found, for finding it again. */
   readonly #hashes = new WeakMap<Access, string>();

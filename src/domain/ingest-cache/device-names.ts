@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { lruCache } from '../../scheduling/lru-cache.ts';
 import type { Database } from '../ports/database.ts';
 import { VersionCounter } from '../../scheduling/version-counter.ts';
@@ -19,7 +18,7 @@ interface Named {
 export class DeviceNames {
   readonly #database: Database;
   /** `workspaceId identity` → device ids. */
-  readonly #ids = new LRUCache<string, Named>({ maxSize: MAX_NAMES, sizeCalculation: ({ ids }) => ids.length });
+  readonly #ids = lruCache<string, Named>(MAX_NAMES, ({ ids }) => ids.length);
   /** Keys of names that no device of the workspace has → revision at which that was read. */
   readonly #unknown = lruCache<string, number>(MAX_UNKNOWN);
   readonly #loads = new SingleFlight<string[]>();

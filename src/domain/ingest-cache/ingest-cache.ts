@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { lruCache } from '../../scheduling/lru-cache.ts';
 import type { Database } from '../ports/database.ts';
 import type { Change, Cluster } from '../ports/cluster.ts';
@@ -85,7 +84,7 @@ export class IngestCache {
   readonly #limits: { defaultWriteRate: number; keepsOf: KeepsOf };
   readonly #products: ProductCache<ProductInfo>;
   readonly #devices = {
-    byId: new LRUCache<string, DeviceRow>({ maxSize: MAX_DEVICES, sizeCalculation: weightOfDevice }),
+    byId: lruCache<string, DeviceRow>(MAX_DEVICES, weightOfDevice),
     /** `productId NUL identity` → device id; devices found only. */
     idByIdentity: lruCache<string, string>(MAX_NAMES),
   };

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { lruCache } from '../../scheduling/lru-cache.ts';
 import { SingleFlight } from '../../scheduling/single-flight.ts';
 import type { VersionCounter } from '../../scheduling/version-counter.ts';
@@ -31,7 +30,7 @@ const MOST_LOOKS = 3;
 /** Products in memory, found by their ids and webhooks. */
 export class ProductCache<Product extends CachedProduct> {
   readonly #deps: ProductCacheDeps<Product>;
-  readonly #products = new LRUCache<string, Product>({ maxSize: MAX_BYTES, sizeCalculation: bytesOfProduct });
+  readonly #products = lruCache<string, Product>(MAX_BYTES, bytesOfProduct);
   readonly #idByWebhook = lruCache<string, string>(MAX_WEBHOOKS);
   readonly #loads = new SingleFlight<Product | null>();
 

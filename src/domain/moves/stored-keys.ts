@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import { AppError, noDatabase } from '../../errors.ts';
 import type { Cluster } from '../ports/cluster.ts';
 import type { Database } from '../ports/database.ts';
@@ -41,10 +41,7 @@ export class StoredKeys {
   readonly #database: Database;
   /** Keys of all moved devices; null: to be read. */
   #moved: Set<number> | null = null;
-  readonly #known = new LRUCache<number, KeysOfDevice>({
-    maxSize: MAX_KEYS,
-    sizeCalculation: ({ stored }) => stored.size + 1,
-  });
+  readonly #known = lruCache<number, KeysOfDevice>(MAX_KEYS, ({ stored }) => stored.size + 1);
   /** Ids of the devices that have moved since. */
   readonly #unread = new Set<string>();
   #revision = 0;

@@ -8,7 +8,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 
 const MAC_BYTES = 16;
 /** Maximum characters of a sealed text: a commit position names the transactions in progress, twice. */
@@ -23,10 +23,7 @@ interface Keys {
 
 /** Cache of sealed texts, bounded in characters: one answer may ask for the same text of an item many times. */
 const MOST_SEALED = 1_048_576;
-const sealed = new LRUCache<string, string>({
-  maxSize: MOST_SEALED,
-  sizeCalculation: (text, content) => text.length + content.length,
-});
+const sealed = lruCache<string, string>(MOST_SEALED, (text, content) => text.length + content.length);
 
 /** Keys of this process, until those of the installation are read: a process alone needs no others. */
 let keys = derive(randomBytes(32).toString('hex'));

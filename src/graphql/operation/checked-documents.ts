@@ -9,7 +9,7 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import { toldErrors } from '../context/answer-limits.ts';
 import { type DocumentRoom, type Execute, takeRoom } from './compiled-operation.ts';
 import { type OperationProfile, profileOf } from './operation-profile.ts';
@@ -61,14 +61,8 @@ export class RefusedDocument extends Error {
  */
 export class CheckedDocuments {
   readonly #schema: GraphQLSchema;
-  readonly #kept = new LRUCache<string, CheckedDocument>({
-    maxSize: MAX_KEPT_BYTES,
-    sizeCalculation: ({ bytes }) => bytes,
-  });
-  readonly #anonymous = new LRUCache<string, CheckedDocument>({
-    maxSize: MAX_ANONYMOUS_BYTES,
-    sizeCalculation: ({ bytes }) => bytes,
-  });
+  readonly #kept = lruCache<string, CheckedDocument>(MAX_KEPT_BYTES, ({ bytes }) => bytes);
+  readonly #anonymous = lruCache<string, CheckedDocument>(MAX_ANONYMOUS_BYTES, ({ bytes }) => bytes);
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import { LRUCache } from 'lru-cache';
+import { lruCache } from '../../scheduling/lru-cache.ts';
 import { numbering } from '../../domain/sql/numbering.ts';
 import type { Promised } from '../context/promised.ts';
 import { WorkBudget } from '../context/work-budget.ts';
@@ -29,10 +29,7 @@ interface Making {
 /** Answers to events, made once for all equal subscriptions and kept for a moment. */
 export class EventResponseCache {
   readonly #making = new Map<string, Making>();
-  readonly #made = new LRUCache<string, EventAnswer>({
-    maxSize: MAX_KEPT,
-    sizeCalculation: ({ text }) => ENTRY + (text?.length ?? 0),
-  });
+  readonly #made = lruCache<string, EventAnswer>(MAX_KEPT, ({ text }) => ENTRY + (text?.length ?? 0));
   /** Numbers objects, for as long as they live. */
   readonly numberOf = numbering();
 
